@@ -1,0 +1,1 @@
+"""The real Codex, run offline: a scripted model, a private network, and a home of its own per test."""
