@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
+from support.codex.capture import name_of, play, saved_payloads
 from support.codex.fixture_server import INSTRUCTIONS
 from support.codex.fixtures import Fixtures
 from support.codex.home import TRUST_ALL, UNATTENDED, CodexHome
 from support.codex.scripted_model import SUMMARY, ScriptedModel
 from support.codex.steps import FULL, Mcp, Shell, Spawn, Wait, call, say
+
+if TYPE_CHECKING:
+    from support.codex.profiles import Profile
 
 pytestmark = pytest.mark.hosts
 
@@ -159,6 +165,15 @@ def test_an_untrusted_hook_is_passed_over_without_a_word(codex: CodexHome, model
     assert run.code == 0
     assert fixtures.payloads == []
     assert "hook" not in run.errors.lower()
+
+
+def test_the_saved_payloads_have_the_fields_that_codex_sends(codex: CodexHome, profile: Profile) -> None:
+    fixtures = Fixtures(codex, {})
+    play(codex, fixtures)
+
+    sent = {name_of(payload): set(payload) for payload in fixtures.payloads}
+
+    assert sent == {name: set(payload) for name, payload in saved_payloads(profile.name).items()}
 
 
 def test_two_runs_that_differ_in_ids_and_times_only_have_the_same_shape(codex: CodexHome, model: ScriptedModel) -> None:

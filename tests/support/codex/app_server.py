@@ -87,6 +87,10 @@ class AppServer:
         """Load a thread of an earlier process."""
         self.call("thread/resume", {**_UNATTENDED, "threadId": thread})
 
+    def fork_thread(self, thread: str) -> str:
+        """Start a thread that goes on from where another one is, and return its id."""
+        return str(self.call("thread/fork", {**_UNATTENDED, "threadId": thread})["thread"]["id"])
+
     def turn(self, thread: str, prompt: str) -> None:
         """Send a prompt and wait until the turn is over."""
         self.call("turn/start", {"threadId": thread, "input": [{"type": "text", "text": prompt}]})

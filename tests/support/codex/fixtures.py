@@ -37,9 +37,14 @@ class Fixtures:
         )
 
     @property
+    def raw_payloads(self) -> list[str]:
+        """The hook payloads so far as Codex wrote them, oldest first."""
+        return self._lines("payloads.jsonl")
+
+    @property
     def payloads(self) -> list[dict[str, Any]]:
         """The hook payloads so far, oldest first."""
-        return self._lines("payloads.jsonl")
+        return [json.loads(line) for line in self.raw_payloads]
 
     @property
     def events(self) -> list[str]:
@@ -50,11 +55,11 @@ class Fixtures:
     @property
     def calls(self) -> list[dict[str, Any]]:
         """The parameters of the MCP calls that reached the server."""
-        return self._lines("calls.jsonl")
+        return [json.loads(line) for line in self._lines("calls.jsonl")]
 
-    def _lines(self, name: str) -> list[dict[str, Any]]:
+    def _lines(self, name: str) -> list[str]:
         path = f"{self.directory}/{name}"
         if not os.path.exists(path):
             return []
         with open(path, encoding="utf-8") as file:
-            return [json.loads(line) for line in file]
+            return file.read().splitlines()
