@@ -5,6 +5,8 @@ The conformance suite calls some of them by name.
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 from upheld.mcp.tool import Tool
@@ -71,8 +73,14 @@ def _answer_no_json(_arguments: dict[str, Any], _caller: Caller) -> dict[str, An
     return done(value={1, 2})
 
 
+def _answer_half_a_pair(_arguments: dict[str, Any], _caller: Caller) -> dict[str, Any]:
+    return done(**{"text": "a\ud83db\U0001f680", "\ude80": ["\ude80\ud83d"]})
+
+
 def _print(_arguments: dict[str, Any], _caller: Caller) -> dict[str, Any]:
-    print("a stray print")  # noqa: T201 - that is what it tests
+    print("a stray print", flush=True)  # noqa: T201 - that is what it tests
+    child = "import sys; print(\"a child's print\"); print(len(sys.stdin.read()), 'bytes of input for the child')"
+    subprocess.run([sys.executable, "-I", "-c", child], check=True)
     return done()
 
 
@@ -100,5 +108,6 @@ TOOLS = [
     _tool("echo", "Returns its arguments and its caller.", _echo, {"type": "object"}),
     _tool("break", "Raises, as a bug would.", _break),
     _tool("answer_no_json", "Answers with what JSON cannot hold.", _answer_no_json),
-    _tool("print", "Prints to standard output.", _print),
+    _tool("half", "Answers with halves of surrogate pairs.", _answer_half_a_pair),
+    _tool("print", "Prints to standard output, and so does a child.", _print),
 ]

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from upheld.mcp.tool import read_caller
 from upheld.mcp.wire import (
-    INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
     UNSUPPORTED_PROTOCOL_VERSION,
+    BugError,
     ProtocolError,
     error_answer,
     quoted,
@@ -88,9 +88,7 @@ class Conversation:
         if not isinstance(message, list):
             return self._answer_one(message)
         if not 0 < len(message) <= LARGEST_BATCH:
-            return error_answer(
-                None, ProtocolError(INVALID_REQUEST, f"A batch has 1 to {LARGEST_BATCH} messages.")
-            )
+            return error_answer(None, ProtocolError(INVALID_REQUEST, f"A batch has 1 to {LARGEST_BATCH} messages."))
         answers = [self._answer_one(part) for part in message]
         return [answer for answer in answers if answer is not None] or None
 
@@ -113,9 +111,7 @@ class Conversation:
             return error_answer(request_id, error)
         except Exception as error:  # noqa: BLE001 - a bug in one call must not end the others
             self._report_bug(error)
-            return error_answer(
-                request_id, ProtocolError(INTERNAL_ERROR, "Upheld failed at this request; others go on.")
-            )
+            return error_answer(request_id, BugError())
         return {"jsonrpc": "2.0", "id": request_id, "result": result}
 
     def _result_of(self, method: str, params: dict[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import signal
 import sys
 
 from upheld.mcp.conversation import Conversation, render_json
-from upheld.mcp.wire import INTERNAL_ERROR, ProtocolError, decode, encode, error_answer, iter_lines
+from upheld.mcp.wire import BugError, ProtocolError, decode, encode, error_answer, iter_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -124,9 +124,7 @@ def _loop(
             _write(lines_out, _answer_line(conversation, line, report_bug))
 
 
-def _answer_line(
-    conversation: Conversation, line: bytes | None, report_bug: Callable[[Exception], None]
-) -> bytes:
+def _answer_line(conversation: Conversation, line: bytes | None, report_bug: Callable[[Exception], None]) -> bytes:
     try:
         message = decode(line)
     except ProtocolError as error:
@@ -145,9 +143,7 @@ def _encode_one(answer: dict[str, Any], report_bug: Callable[[Exception], None])
         return encode(answer)
     except (ValueError, TypeError, RecursionError) as bug:
         report_bug(bug)
-        return encode(
-            error_answer(answer["id"], ProtocolError(INTERNAL_ERROR, "Upheld's answer could not be written."))
-        )
+        return encode(error_answer(answer["id"], BugError()))
 
 
 def _write(lines_out: BinaryIO, data: bytes) -> None:

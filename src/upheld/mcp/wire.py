@@ -53,6 +53,13 @@ class NotJsonError(ProtocolError):
         super().__init__(PARSE_ERROR, "The line is not one JSON text in UTF-8.")
 
 
+class BugError(ProtocolError):
+    """What the other side hears of a bug: that it is ours, and nothing of its inside."""
+
+    def __init__(self) -> None:
+        super().__init__(INTERNAL_ERROR, "Upheld failed at this request; the next ones are not affected.")
+
+
 def iter_lines(stream: BinaryIO) -> Iterator[bytes | None]:
     """Yield each line of a stream, `None` in place of one that is too long, until its end.
 
