@@ -5,8 +5,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 # A benchmark's prefix (make bench ONLY=slice.hook), or a test path (make test ONLY=tests/unit/text).
 ONLY ?=
-# Two workers: a part of the suite waits for other processes, and two cores are the least we count on.
-WORKERS ?= 2
+# One worker: hosts and start-up times are tested, and neighbours on the same cores disturb those.
+WORKERS ?= 0
 # One round over everything carries the coverage gate; a chosen path is for quick looks.
 PYTEST_ARGS = $(if $(ONLY),$(ONLY),-n $(WORKERS) --cov --cov-report=term)
 CODE := src tests benchmarks tools

@@ -18,7 +18,8 @@ def find_problems(root: str = ROOT) -> list[str]:
     """Return one sentence per fragment that cannot be used, in order of name."""
     problems = []
     folder = os.path.join(root, "changelog")
-    for name in sorted(os.listdir(folder)):
+    # Right after a release there is none, and git keeps no empty folders.
+    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
         if not NAME.fullmatch(name):
             kinds = ", ".join(HEADINGS)
             problems.append(f"changelog/{name} is not named +some-slug.KIND.md with KIND one of {kinds}.")

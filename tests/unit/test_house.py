@@ -157,7 +157,7 @@ def test_every_decision_is_dated() -> None:
 
 def test_changelog_fragments_are_well_named() -> None:
     run = subprocess.run(
-        [sys.executable, "tools/changelog.py", "check"], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, "-B", "tools/changelog.py", "check"], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert (run.returncode, run.stderr) == (0, "")
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import platformdirs
 import pytest
+from platformdirs.macos import MacOS
 
 from upheld.storage.places import find_places
 
@@ -24,9 +25,7 @@ from upheld.storage.places import find_places
         {"XDG_CONFIG_HOME": "/not/ours"},
     ],
 )
-def test_our_directories_are_those_of_platformdirs(
-    variables: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_our_directories_are_those_of_platformdirs(variables: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/somebody")
     for name in ("UPHELD_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.delenv(name, raising=False)
@@ -44,6 +43,19 @@ def test_a_relative_xdg_directory_counts_as_none(monkeypatch: pytest.MonkeyPatch
     """The XDG specification says so; where we stand must not decide where a ledger is."""
     monkeypatch.setenv("HOME", "/home/somebody")
     assert find_places({"XDG_DATA_HOME": "relative/data"}).data == "/home/somebody/.local/share/upheld"
+
+
+def test_our_directories_on_macos_are_those_of_platformdirs(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", "/Users/somebody")
+    monkeypatch.setattr(sys, "platform", "darwin")
+    places, theirs = find_places({}), MacOS("upheld", appauthor=False)
+    assert (places.data, places.state, places.cache) == (
+        theirs.user_data_dir,
+        theirs.user_state_dir,
+        theirs.user_cache_dir,
+    )
 
 
 def test_upheld_home_holds_all_three(tmp_path: Path) -> None:
