@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -165,6 +166,60 @@ def test_an_untrusted_hook_is_passed_over_without_a_word(codex: CodexHome, model
     assert run.code == 0
     assert fixtures.payloads == []
     assert "hook" not in run.errors.lower()
+
+
+def test_a_hook_whose_file_is_missing_swallows_the_prompt_unless_its_command_forgives(
+    codex: CodexHome, model: ScriptedModel
+) -> None:
+    """Python ends with 2 when it cannot open its file, and 2 is how a hook blocks a prompt."""
+    command = f"{sys.executable} -I -S {codex.root}/no-such-hook.py"
+    model.scripts["work"] = [say("done")]
+    asked = []
+    for tried in (command, f"{command} || true"):
+        codex.write_hooks({"UserPromptSubmit": [{"hooks": [{"type": "command", "command": tried}]}]})
+        run = codex.exec("SCRIPT:work", *FLAGS)
+        asked.append((run.code, len(run.requests)))
+
+    assert asked == [(0, 0), (0, 1)]
+
+
+def test_two_compactions_before_a_turn_ask_the_hook_twice_at_that_turn(codex: CodexHome, model: ScriptedModel) -> None:
+    """So a hook that answers each time is heard twice; only PostCompact tells the two apart."""
+    fixtures = Fixtures(codex, ANSWERS)
+    model.scripts["work"] = [say("done")]
+    with codex.app_server() as app:
+        app.trust(app.hooks())
+        thread = app.start_thread()
+        app.turn(thread, "SCRIPT:work")
+        app.compact(thread)
+        app.compact(thread)
+        app.turn(thread, "SCRIPT:work")
+
+    assert fixtures.events[-7:] == [
+        *("PreCompact/manual", "PostCompact/manual") * 2,
+        *("SessionStart/compact",) * 2,
+        "UserPromptSubmit",
+    ]
+    assert len(model.turns[-1].containing("CONTEXT-AFTER-COMPACTION")) == 2
+
+
+def test_a_resumed_thread_that_is_compacted_at_once_asks_the_hook_for_both(
+    codex: CodexHome, model: ScriptedModel
+) -> None:
+    fixtures = Fixtures(codex, ANSWERS)
+    model.scripts["work"] = [say("done", tokens=FULL)]
+    begun = codex.exec("SCRIPT:work", *FLAGS)
+
+    run = codex.resume(begun.thread, "SCRIPT:work", *FLAGS)
+
+    assert [request.kind for request in run.requests] == ["compaction", "turn"]
+    assert fixtures.events[-5:] == [
+        "PreCompact/auto",
+        "PostCompact/auto",
+        "SessionStart/resume",
+        "SessionStart/compact",
+        "UserPromptSubmit",
+    ]
 
 
 def test_the_saved_payloads_have_the_fields_that_codex_sends(codex: CodexHome, profile: Profile) -> None:

@@ -70,6 +70,12 @@ class Request:
         return outputs_of(self.body.get("input", []))
 
     @property
+    def outputs_by_call(self) -> dict[str, str]:
+        """The same, by the id of the call."""
+        items = [item for item in self.body.get("input", []) if "output" in item]
+        return {str(item["call_id"]): _joined(item["output"]) for item in items}
+
+    @property
     def text(self) -> str:
         """The whole body as JSON: tools and their descriptions too."""
         return json.dumps(self.body, ensure_ascii=False)
