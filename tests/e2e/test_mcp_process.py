@@ -34,15 +34,25 @@ def ask(server: subprocess.Popen[bytes], method: str, **params: object) -> Any:
     return json.loads(server.stdout.readline())
 
 
+def wait_until_it_waits(pid: int) -> None:
+    """Return once the kernel says that the process sleeps, which a server does in its read only."""
+    state = ""
+    while state != "S":
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            state = file.read().rpartition(")")[2].split()[0]
+
+
 def test_the_end_of_input_is_a_clean_end(server: subprocess.Popen[bytes]) -> None:
     assert ask(server, "ping")["result"] == {}
     assert server.communicate() == (b"", b"")
     assert server.returncode == 0
 
 
+@pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="asks Linux whether the process waits")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_a_waiting_server_quietly(server: subprocess.Popen[bytes], number: int) -> None:
     ask(server, "ping")
+    wait_until_it_waits(server.pid)
     server.send_signal(number)
     assert server.wait(timeout=10) == 0
     assert server.communicate() == (b"", b"")
@@ -86,3 +96,17 @@ def test_pipes_that_do_not_block_are_read_and_written_all_the_same() -> None:
             answer = json.loads(back.readline())
     assert answer["result"]["structuredContent"]["data"]["arguments"]["a"] == argument
     assert process.returncode == 0
+
+
+def test_both_streams_block_whatever_the_host_made_of_them() -> None:
+    ends = [*os.pipe(), *os.pipe()]
+    for end in ends:
+        os.set_blocking(end, False)
+    code = (
+        "import os; from upheld.mcp.stdio import take_stdio; lines = take_stdio();"
+        "lines[1].write(repr([os.get_blocking(each.fileno()) for each in lines]).encode())"
+    )
+    subprocess.run([sys.executable, "-I", "-c", code], stdin=ends[0], stdout=ends[3], check=True)
+    assert os.read(ends[2], 100) == b"[True, True]"
+    for end in ends:
+        os.close(end)
