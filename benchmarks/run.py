@@ -31,6 +31,8 @@ def complete(row: dict[str, Any]) -> dict[str, Any]:
     if unknown:
         raise ValueError(f"row {row.get('name')!r} has keys we do not know: {sorted(unknown)}")
     value, limit, goal = row["value"], row.get("limit"), row.get("goal")
+    if goal is not None and not limit:
+        raise ValueError(f"row {row['name']!r} has a goal and no limit to hold its value against")
     ratio = row.get("ratio", value / limit if limit else None)
     met = row.get("met", goal is None or ratio is None or ratio <= goal)
     full = {
