@@ -7,7 +7,7 @@ the result in one step. What to put in is the host's business, not this package'
 """
 
 from upheld.hosts.edit.errors import EditRefusedError, FileChangedError
-from upheld.hosts.edit.files import Target, back_up, check_unchanged, read_target, remove_file, replace_file
+from upheld.hosts.edit.files import Target, back_up, check_unchanged, decode, read_target, remove_file, replace_file
 from upheld.hosts.edit.groups import Splice, append_item, find_array, remove_item, replace_scalar
 from upheld.hosts.edit.spans import Node, parse_document
 from upheld.hosts.edit.tables import append_table, load_toml, remove_table, update_table
@@ -22,6 +22,7 @@ __all__ = [
     "append_table",
     "back_up",
     "check_unchanged",
+    "decode",
     "find_array",
     "load_toml",
     "parse_document",

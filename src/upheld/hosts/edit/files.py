@@ -53,9 +53,7 @@ def read_target(path: str, name: str, *, new_mode: int = 0o600) -> Target:
     except FileNotFoundError:
         return Target(name, real, None, new_mode)
     except OSError as exc:
-        raise EditRefusedError(
-            name, f"cannot be read ({exc.strerror})", "Check it and its directory."
-        ) from exc
+        raise EditRefusedError(name, f"cannot be read ({exc.strerror})", "Check it and its directory.") from exc
     if not stat.S_ISREG(status.st_mode):
         what = "a directory" if stat.S_ISDIR(status.st_mode) else "no regular file"
         raise EditRefusedError(name, f"is {what}", "Move it away first.")
@@ -67,6 +65,19 @@ def read_target(path: str, name: str, *, new_mode: int = 0o600) -> Target:
     except OSError as exc:
         raise EditRefusedError(name, f"cannot be read ({exc.strerror})", "Check its permissions.") from exc
     return Target(name, real, data, stat.S_IMODE(status.st_mode))
+
+
+def decode(target: Target) -> tuple[str, str]:
+    """Return a text file's byte order mark, or an empty string, and the text behind it.
+
+    Raises:
+        EditRefusedError: It is not UTF-8.
+    """
+    try:
+        text = (target.data or b"").decode()
+    except UnicodeDecodeError as exc:
+        raise EditRefusedError(target.name, f"is not UTF-8 (byte {exc.start})", "Save it as UTF-8 first.") from exc
+    return (text[:1], text[1:]) if text.startswith("\ufeff") else ("", text)
 
 
 def check_unchanged(target: Target) -> None:

@@ -123,16 +123,12 @@ def _walk(root: Node, path: Sequence[str], name: str) -> list[Node]:
         wanted = "array" if depth == len(path) else "object"
         if node.kind != wanted:
             where = ".".join(path[:depth]) or "the document"
-            raise EditRefusedError(
-                name, f"has something else than an {wanted} at {where}", "Correct it first."
-            )
+            raise EditRefusedError(name, f"has something else than an {wanted} at {where}", "Correct it first.")
         if depth == len(path):
             break
         found = node.find_members(path[depth])
         if len(found) > 1:
-            raise EditRefusedError(
-                name, f"has the key {path[depth]} twice in one object", "Join the two first."
-            )
+            raise EditRefusedError(name, f"has the key {path[depth]} twice in one object", "Join the two first.")
         if not found:
             break
         chain.append(found[0])

@@ -32,9 +32,7 @@ def load_toml(text: str, name: str) -> dict[str, Any]:
         raise EditRefusedError(name, f"is not valid TOML ({exc})", "Correct it first.") from exc
 
 
-def append_table(
-    text: str, path: tuple[str, str], values: Mapping[str, object], name: str
-) -> tuple[str, str]:
+def append_table(text: str, path: tuple[str, str], values: Mapping[str, object], name: str) -> tuple[str, str]:
     """Return the text with a table at its end, and exactly what was appended.
 
     Args:

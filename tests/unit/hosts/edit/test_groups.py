@@ -121,9 +121,7 @@ def test_a_text_that_cannot_be_edited_safely_is_refused(text: str, says: str) ->
     assert says in refusal.value.message
 
 
-scalars = (
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
-)
+scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 values = st.recursive(
     scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3)
 )
@@ -133,9 +131,7 @@ spaces = st.text(alphabet=" \t\r\n", max_size=4)
 @st.composite
 def documents(draw: st.DrawFn) -> str:
     """A document that may or may not have our path, in any formatting."""
-    events = draw(
-        st.dictionaries(st.sampled_from(["SessionStart", "Stop", "X"]), st.lists(values, max_size=3))
-    )
+    events = draw(st.dictionaries(st.sampled_from(["SessionStart", "Stop", "X"]), st.lists(values, max_size=3)))
     document = draw(st.dictionaries(st.text(), values, max_size=3))
     document.pop("hooks", None)
     if draw(st.booleans()):
