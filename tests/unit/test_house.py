@@ -38,12 +38,16 @@ OWNERS = {
 }
 
 
+NOT_OURS = {"build", "dist", "node_modules"}
+
+
 def _pages() -> list[Path]:
-    listed = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard", "*.md"],
-        cwd=ROOT, check=True, capture_output=True, text=True,
-    ).stdout  # fmt: skip
-    return [ROOT / name for name in listed.splitlines() if (ROOT / name).is_file()]
+    """Every Markdown page of the repository. Walked, not asked of git: an exported tree is checked as well."""
+    pages = []
+    for folder, folders, files in os.walk(ROOT):
+        folders[:] = [name for name in folders if name not in NOT_OURS and not name.startswith(".")]
+        pages += [Path(folder, name) for name in files if name.endswith(".md")]
+    return sorted(pages)
 
 
 def _tables() -> set[str]:
