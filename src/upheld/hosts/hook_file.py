@@ -7,7 +7,12 @@ its user trusts, stays the same through every upgrade. Its body is rendered here
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
+
+import apsw
+
+import upheld
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,3 +38,9 @@ def render_hook(roots: Sequence[str], version: str) -> str:
         "from upheld.hosts.relay import main\n"
         "main(sys.argv[1:], VERSION)\n"
     )
+
+
+def find_roots() -> list[str]:
+    """Return the directories that this interpreter imports upheld and apsw from, in that order."""
+    files = (upheld.__file__, apsw.__file__)
+    return list(dict.fromkeys(os.path.dirname(os.path.dirname(os.path.abspath(file))) for file in files))

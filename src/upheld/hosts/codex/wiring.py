@@ -27,7 +27,7 @@ SERVER_ARGUMENTS = ["-I", "-m", "upheld", "mcp"]
 _TIMEOUT_SECONDS = 5
 _DEFAULT_TIMEOUT_SECONDS = 600
 _SHORT_EVENTS = {"SessionEnd": (1, 3), "Interrupt": (1, 3)}
-_STARTUP_TIMEOUT_SECONDS = 10
+_STARTUP_TIMEOUT_SECONDS = 10.0  # as Codex writes it when it rewrites its own file
 _PASSED = ("XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "UPHELD_FACTS")
 
 
@@ -148,11 +148,12 @@ def trust_key(hooks_path: str, handler: Handler) -> str:
 def trust_hash(handler: Handler) -> str:
     """Return the hash that Codex compares: of the normalised handler, not of the file it starts."""
     default, most = _SHORT_EVENTS.get(handler.event, (_DEFAULT_TIMEOUT_SECONDS, None))
-    timeout = handler.values.get("timeout", default)
+    given = handler.values.get("timeout", default)
+    timeout = given if isinstance(given, int) else default
     entry: dict[str, Any] = {
         "async": bool(handler.values.get("async", False)),
         "command": handler.values.get("command"),
-        "timeout": min(timeout, most) if most is not None else timeout,
+        "timeout": max(1, timeout if most is None else min(timeout, most)),
         "type": "command",
     }
     if "statusMessage" in handler.values:
