@@ -1,0 +1,1 @@
+"""SQLite: where our databases are, opening and migrating them, transactions, and the chain over the audit trail."""

@@ -1,0 +1,1 @@
+"""Text in and out: JSON without its package, words for search, and the one safe way to quote data."""

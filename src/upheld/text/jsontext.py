@@ -32,7 +32,7 @@ class _Scanning:
         raise ValueError(name)
 
 
-_scan = _json.make_scanner(_Scanning)
+_scan = _json.make_scanner(_Scanning)  # type: ignore[arg-type]  # reads attributes, whatever holds them
 
 
 def _default(value: object) -> Any:

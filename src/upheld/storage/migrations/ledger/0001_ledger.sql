@@ -66,6 +66,9 @@ create table findings (
     check (promotion_state in ('none', 'proposed', 'approved', 'rejected', 'landed')),
   -- Counts the changes of this finding: a write that depends on one names the version it read.
   version integer not null default 1,
+  -- The event that last settled the epistemic state on purpose; 0 while nobody did. Evidence newer than
+  -- that on the other side is a conflict that nobody has settled.
+  decided_event integer not null default 0,
   created_at text not null,
   updated_at text not null,
   actor text not null check (actor in ('user', 'agent', 'system')),
@@ -109,6 +112,8 @@ create table finding_evidence (
                       'static_analysis', 'test')),
   rationale text not null default '',
   created_at text not null,
+  -- The event that recorded the link.
+  event integer not null,
   unique (finding_id, evidence_id, role)
 ) strict;
 

@@ -1,0 +1,76 @@
+"""Take secrets and private paths out of everything a caller gives, before it is written anywhere.
+
+Rows are append-only, so this comes first. What was taken out is counted and named by rule, never shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from upheld.findings.model import Scope
+from upheld.redaction.redact import redact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from upheld.findings.arguments import EvidenceInput
+
+
+class Cleaner:
+    """Redacts the texts of one call and counts what it took out, by rule.
+
+    Args:
+        home: The user's home directory, which becomes `~`.
+    """
+
+    def __init__(self, home: str) -> None:
+        self._home = home
+        self._counts: dict[str, int] = {}
+
+    def text(self, text: str) -> str:
+        """Return a text without secrets and private paths."""
+        cleaned = redact(text, home=self._home)
+        for rule, count in cleaned.counts.items():
+            self._counts[rule] = self._counts.get(rule, 0) + count
+        return cleaned.text
+
+    def texts(self, texts: Iterable[str]) -> tuple[str, ...]:
+        """Return each text cleaned."""
+        return tuple(map(self.text, texts))
+
+    def scope(self, scope: Scope) -> Scope:
+        """Return a scope whose values and paths are cleaned; fact names can't hold a secret worth the name."""
+
+        def conditions(entries: Mapping[str, str | tuple[str, ...]]) -> dict[str, str | tuple[str, ...]]:
+            return {
+                self.text(name): self.texts(value) if isinstance(value, tuple) else self.text(value)
+                for name, value in entries.items()
+            }
+
+        return Scope(
+            match=conditions(scope.match),
+            context=conditions(scope.context),
+            revalidate_on=None if scope.revalidate_on is None else self.texts(scope.revalidate_on),
+            paths=self.texts(scope.paths),
+            everywhere=scope.everywhere,
+        )
+
+    def evidence(self, piece: EvidenceInput) -> EvidenceInput:
+        """Return evidence with every free text cleaned."""
+        return replace(
+            piece,
+            source_ref=self.text(piece.source_ref),
+            locator=self.text(piece.locator),
+            revision=self.text(piece.revision),
+            excerpt=self.text(piece.excerpt),
+            rationale=self.text(piece.rationale),
+            observed_at=self.text(piece.observed_at),
+        )
+
+    def warnings(self) -> list[str]:
+        """Return one sentence for each rule that took something out."""
+        return [
+            f"Taken out before writing: {count} x {rule}. Nothing of it was kept."
+            for rule, count in sorted(self._counts.items())
+        ]

@@ -1,0 +1,295 @@
+"""The ledger as one thing to read and to write: locks, one transaction for each write, and the chain.
+
+A write takes the writers' lock (a file, so that waiting is fair and quiet), looks whether the ledger
+still continues what was last written, runs everything in one transaction with one synced commit, and
+moves the head forward. Reading never takes a lock.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import time
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import apsw
+
+from upheld.errors import StorageError
+from upheld.findings.store import reading, writing
+from upheld.storage import database
+from upheld.storage.chain import GENESIS, Head, KeyMissingError, RolledBackError, Row, Seal, hash_row, hash_text, same
+from upheld.text import jsontext
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from upheld.storage.places import Places
+
+LOCK_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks: `user`, `agent` or `system`, and where known the host, its session and the subagent in it."""
+
+    actor: str
+    host: str = ""
+    session: str = ""
+    agent: str = ""
+
+
+@dataclass(slots=True)
+class Write:
+    """One open write: a transaction that also appends to the audit trail.
+
+    Args:
+        db: The connection, inside its transaction.
+        now: The time of this write: never before that of the last event, even if the clock was set back.
+        caller: Who writes.
+        entropy: Random bytes.
+    """
+
+    db: apsw.Connection
+    now: str
+    caller: Caller
+    entropy: Callable[[int], bytes]
+    _key: bytes
+    _count: int
+    _last_hash: str
+    warnings: list[str] = field(default_factory=list)
+
+    def new_uid(self) -> str:
+        """Return a new stable uid: 32 hex digits."""
+        return self.entropy(16).hex()
+
+    def next_event(self) -> int:
+        """Return the seq that the next event will have."""
+        return self._count + 1
+
+    def add_event(
+        self,
+        finding_id: int,
+        kind: str,
+        *,
+        reason: str,
+        before: Mapping[str, object] | None,
+        after: Mapping[str, object],
+    ) -> None:
+        """Append one event: what changed, from what to what, and why. Nothing changes without one."""
+        text = jsontext.dumps_canonical({"reason": reason, "before": before, "after": after})
+        salt = self.entropy(16).hex()
+        caller = self.caller
+        row = Row(
+            seq=self._count + 1,
+            finding_id=finding_id,
+            kind=kind,
+            actor=caller.actor,
+            host=caller.host,
+            session=caller.session,
+            at=self.now,
+            text_hash=hash_text(salt, text),
+        )
+        self._last_hash = hash_row(self._key, self._last_hash, row)
+        self._count += 1
+        writing.add_event(self.db, row, self._last_hash, salt, text)
+
+    @property
+    def reached(self) -> tuple[int, str]:
+        """Return count and last hash of the chain after this write."""
+        return self._count, self._last_hash
+
+
+class Ledger:
+    """The ledger database of one installation.
+
+    Args:
+        places: Its directories.
+        clock: Seconds since the epoch.
+        entropy: Random bytes.
+        vfs: Another SQLite file system layer, for tests.
+    """
+
+    def __init__(
+        self,
+        places: Places,
+        *,
+        clock: Callable[[], float] = time.time,
+        entropy: Callable[[int], bytes] = os.urandom,
+        vfs: str | None = None,
+    ) -> None:
+        self.places = places
+        self._clock = clock
+        self._entropy = entropy
+        self._vfs = vfs
+        self._writer: apsw.Connection | None = None
+        self._reader: apsw.Connection | None = None
+
+    def now(self) -> str:
+        """Return the time, ISO 8601 in UTC with milliseconds."""
+        return format_time(self._clock())
+
+    def read(self) -> apsw.Connection | None:
+        """Return a connection for reading, None while there is no ledger.
+
+        Raises:
+            StorageError: The ledger is damaged, foreign, newer or unreadable.
+        """
+        if self._reader is None:
+            self._reader = database.open_for_reading(
+                self.places.ledger, database.LEDGER, timeout_ms=database.WRITE_TIMEOUT_MS
+            )
+        return self._reader
+
+    @contextmanager
+    def write(self, caller: Caller) -> Iterator[Write]:
+        """Open one write; it is committed, synced and covered by the head when the block ends.
+
+        Raises:
+            StorageError: Nothing was written.
+        """
+        with self._locked():
+            db = self._open_writer()
+            try:
+                with database.Transaction(db):
+                    opened = self._begin(db, caller)
+                    start = opened.reached
+                    yield opened
+                    if opened.reached != start:
+                        writing.advance_revision(db)
+            except apsw.Error as error:
+                raise _as_storage_error(error) from error
+            if opened.reached != start:
+                self._advance(db, *opened.reached)
+
+    def close(self) -> None:
+        """Close both connections."""
+        for db in (self._writer, self._reader):
+            if db is not None:
+                db.close()
+        self._writer = self._reader = None
+
+    def seal(self, db: apsw.Connection) -> Seal:
+        """Return the key and head of this ledger."""
+        return Seal(self.places.state, reading.get_ledger_uid(db))
+
+    def open_for_repair(self) -> apsw.Connection:
+        """Return the writing connection without looking at the chain: for `check --accept` and the like."""
+        return self._open_writer()
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        database.ensure_private_directory(self.places.state, "The state directory")
+        path = self.places.state + "/ledger.lock"
+        try:
+            lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise StorageError(
+                "The state directory can't be written. A process confined by a sandbox can't log: use the MCP tool "
+                "of the same name. Nothing was written."
+            ) from error
+        try:
+            _wait_for(lock)
+            yield
+        finally:
+            os.close(lock)
+
+    def _open_writer(self) -> apsw.Connection:
+        if self._writer is None:
+            db = database.open_for_writing(self.places.ledger, database.LEDGER, vfs=self._vfs)
+            if not reading.get_ledger_uid(db):
+                with database.Transaction(db):
+                    writing.ensure_ledger(db, self._entropy(16).hex(), self.now())
+            self._writer = db
+        return self._writer
+
+    def _begin(self, db: apsw.Connection, caller: Caller) -> Write:
+        count, last_hash = writing.get_last_event(db)
+        key = self._check_continues(db, self.seal(db), count)
+        now = self.now()
+        last_at = reading.get_last_time(db)
+        write = Write(db, max(now, last_at), caller, self._entropy, key, count, last_hash)
+        if last_at > now:
+            write.warnings.append(
+                f"The clock is behind the last event ({last_at}); this write carries that time instead."
+            )
+        return write
+
+    def _check_continues(self, db: apsw.Connection, seal: Seal, count: int) -> bytes:
+        """Return the key, after looking whether the ledger still continues what the head says was written."""
+        key, head = seal.find_key(), seal.find_head()
+        if key is None or head is None:
+            if count:
+                raise KeyMissingError
+            key = self._entropy(32)
+            seal.create_key(key, Head(0, GENESIS))
+            return key
+        if count < head.count:
+            raise RolledBackError(f"it holds {count} events, and {head.count} were written")
+        if head.count and not same(writing.find_event_hash(db, head.count) or "", head.last_hash):
+            raise RolledBackError(f"event {head.count} is not the one that was written")
+        check_rows(db, key, head.count, head.last_hash)
+        return key
+
+    def _advance(self, db: apsw.Connection, count: int, last_hash: str) -> None:
+        """Move the head forward. A head that stays behind is no alarm, so a failure here is none either."""
+        seal = self.seal(db)
+        head = seal.find_head() or Head(0, GENESIS)
+        with suppress(OSError):
+            seal.advance(Head(count, last_hash, head.start, head.start_hash))
+
+
+def check_rows(db: apsw.Connection, key: bytes, after: int, hash_before: str) -> None:
+    """Refuse rows past the head whose hashes don't continue the chain.
+
+    Raises:
+        RolledBackError: Somebody without the key added an event.
+    """
+    for event in reading.iter_events_after(db, after):
+        row = Row(*event[:8])
+        hash_before = hash_row(key, hash_before, row)
+        if not same(hash_before, event[8]):
+            raise RolledBackError(f"event {row.seq} was added without the key")
+
+
+def format_time(seconds: float) -> str:
+    """Return a time as ISO 8601 in UTC with milliseconds."""
+    whole = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
+    return f"{whole}.{int(seconds * 1000) % 1000:03d}Z"
+
+
+def _wait_for(lock: int) -> None:
+    """Take the writers' lock; waits are short and grow, so that many writers do not starve one."""
+    end = time.monotonic() + LOCK_SECONDS
+    pause = 0.001
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
+                raise StorageError(
+                    "The writers' lock can't be taken on this file system. Nothing was written."
+                ) from error
+            if time.monotonic() > end:
+                raise database.BusyError("The ledger") from error
+            time.sleep(pause)
+            pause = min(0.02, pause * 1.5)
+        else:
+            return
+
+
+def _as_storage_error(error: apsw.Error) -> StorageError:
+    if isinstance(error, apsw.BusyError):
+        return database.BusyError("The ledger")
+    if isinstance(error, apsw.FullError):
+        return StorageError("The disk is full. Nothing was written.")
+    if isinstance(error, (apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError)):
+        return StorageError(
+            "The ledger can't be written from here. A process confined by a sandbox can't log: use the MCP tool of the "
+            "same name. Nothing was written."
+        )
+    if isinstance(error, (apsw.CorruptError, apsw.NotADBError)):
+        return StorageError("The ledger is damaged. `upheld check` says where; restore a backup. Nothing was written.")
+    return StorageError("The ledger refused the write. Nothing was written.")

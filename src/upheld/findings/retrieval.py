@@ -1,0 +1,392 @@
+"""Choose what a model is handed: filters, candidates, applicability, rank, budget. Deterministic and explained.
+
+Same ledger, same context, same text: same bytes. Every candidate carries why it was kept, cut or
+dropped, so that `upheld explain` can answer "why did nothing appear?".
+"""
+
+from __future__ import annotations
+
+from upheld.findings.applicability import ORDER
+from upheld.findings.candidates import RULES, find_candidates
+from upheld.findings.injection import Budget, format_block
+from upheld.findings.sections import Item, describe_change
+from upheld.findings.store import reading
+from upheld.findings.store.shown import Shown
+from upheld.findings.surroundings import judge_all
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import apsw
+
+    from upheld.findings.applicability import Judgement
+    from upheld.findings.candidates import Candidate
+    from upheld.findings.model import Finding
+    from upheld.findings.surroundings import Surroundings
+
+START = "start"
+PROMPT = "prompt"
+COMPACT = "compact"
+RESUME = "resume"
+TRIGGERS = (START, PROMPT, COMPACT, RESUME)
+
+MAX_PROMPT_ITEMS = 3
+MAX_PROMPT_SIZE = 1500
+MAX_STANDING = 100
+MAX_ALWAYS = 20
+"""Items of policy `always` in one block; a person who grants more than this is told by `explain`."""
+MAX_OWN = 200
+
+NOTHING_LOGGED = (
+    "Nothing was logged in this conversation before the compaction. What you find out from now on survives the next "
+    "one if you log it with its evidence: log_finding."
+)
+
+_STATE_ORDER = {
+    "supported": 0,
+    "refuted": 1,
+    "not_applicable": 2,
+    "contested": 3,
+    "provisional": 4,
+    "inconclusive": 5,
+    "unassessed": 6,
+}
+_POLICY_ORDER = {"always": 0, "relevant": 1, "on_demand": 2, "never": 3}
+
+
+class Request:
+    """What is asked for.
+
+    Args:
+        trigger: One of `TRIGGERS`.
+        text: The prompt; for a compaction the last prompt; "" where there is none.
+        task: The declared task, "" for none.
+        budget: The host's limit for this block.
+        shown: What already stands in this context generation (for a compaction: stood in the one before).
+        own: Findings that this conversation logged, cited or fetched.
+    """
+
+    __slots__ = ("budget", "own", "shown", "task", "text", "trigger")
+
+    def __init__(
+        self, *, trigger: str, text: str, task: str, budget: Budget, shown: list[Shown], own: list[int]
+    ) -> None:
+        self.trigger = trigger
+        self.text = text
+        self.task = task
+        self.budget = budget
+        self.shown = shown
+        self.own = own
+
+
+class Decision:
+    """What became of one candidate: `kept`, `cut` (no room) or `dropped`, and why, with its scores."""
+
+    __slots__ = ("applicability", "candidate", "finding_id", "outcome", "why")
+
+    def __init__(
+        self, finding_id: int, outcome: str, why: str, *, applicability: str = "", candidate: Candidate | None = None
+    ) -> None:
+        self.finding_id = finding_id
+        self.outcome = outcome
+        self.why = why
+        self.applicability = applicability
+        self.candidate = candidate
+
+    def as_data(self) -> dict[str, object]:
+        """Return the JSON form."""
+        data: dict[str, object] = {"finding": f"F-{self.finding_id}", "outcome": self.outcome, "why": self.why}
+        if self.applicability:
+            data["applicability"] = self.applicability
+        if self.candidate is not None:
+            data["relevance"] = self.candidate.relevance
+            data["words"] = dict(self.candidate.words)
+            data["phrases"] = self.candidate.phrases
+            data["paths"] = self.candidate.paths
+        return data
+
+
+class Selection:
+    """The answer: the text to inject, what stands in it, and what became of every candidate.
+
+    Args:
+        text: The block, "" for nothing.
+        shown: What to note for this generation once the text is out.
+        decisions: By rank; kept ones first.
+        reason: Why there is no text; "" if there is.
+    """
+
+    __slots__ = ("decisions", "reason", "rules", "shown", "text")
+
+    def __init__(self, text: str, shown: list[Shown], decisions: list[Decision], reason: str) -> None:
+        self.text = text
+        self.shown = shown
+        self.decisions = decisions
+        self.reason = reason
+        self.rules = RULES
+
+    def items(self) -> list[list[object]]:
+        """Return what the injection log keeps: ids with what became of them, kept and cut only."""
+        return [[d.finding_id, d.outcome] for d in self.decisions if d.outcome != "dropped"]
+
+
+def select(db: apsw.Connection, project_id: int, request: Request, surroundings: Surroundings) -> Selection:
+    """Choose and format what one trigger hands to the model."""
+    decisions: list[Decision] = []
+    scored = {one.finding_id: one for one in _by_words(db, project_id, request)}
+    wanted = _gather(db, project_id, request, scored)
+    loaded = reading.find_findings(db, project_id, wanted)
+    corrections, corrected = _correct(db, project_id, request, surroundings)
+    findings = _filter(loaded, request, scored, decisions)
+    judgements = judge_all(db, findings, surroundings)
+    ranked = _rank(_judge(findings, judgements, request, scored, decisions), judgements, scored)
+    ranked = _cap(ranked, request, decisions, judgements, scored)
+    evidence = reading.find_evidence(db, [finding.id for finding in ranked], newest=1)
+    items = [Item(finding, judgements[finding.id], evidence.get(finding.id, [])) for finding in ranked]
+    closing = _closing(db, project_id, request, items)
+    block = format_block(items, corrections, closing, request.budget)
+    for outcome, group, why in (("kept", block.kept, "fits"), ("cut", block.cut, "no room in the budget")):
+        decisions += [
+            Decision(
+                item.finding.id,
+                outcome,
+                _why(item, request, scored) if outcome == "kept" else why,
+                applicability=item.judgement.applicability,
+                candidate=scored.get(item.finding.id),
+            )
+            for item in group
+        ]
+    decisions.sort(key=lambda d: ("kept", "cut", "dropped").index(d.outcome))  # stable: keeps the ranking
+    shown = [_as_shown(item.finding, item.judgement.applicability) for item in block.kept]
+    reason = "" if block.text else _reason(decisions)
+    return Selection(block.text, shown + (corrected if block.text else []), decisions, reason)
+
+
+def _by_words(db: apsw.Connection, project_id: int, request: Request) -> list[Candidate]:
+    if request.trigger not in (PROMPT, COMPACT) or not request.text:
+        return []
+    return find_candidates(db, project_id, request.text)
+
+
+def _gather(db: apsw.Connection, project_id: int, request: Request, scored: dict[int, Candidate]) -> list[int]:
+    """Return the candidates of a trigger, most wanted first, each once."""
+    wanted: list[int] = []
+    if request.trigger == COMPACT:
+        wanted += [one.finding_id for one in request.shown]
+        wanted += request.own[:MAX_OWN]
+        # What superseded a finding that was handed out takes its place.
+        wanted += [s for s in (reading.find_successor(db, finding_id) for finding_id in wanted) if s is not None]
+    if request.trigger != PROMPT:
+        wanted += reading.find_standing(db, project_id, MAX_STANDING)
+        wanted += reading.find_of_task(db, project_id, request.task, MAX_STANDING)
+    wanted += scored
+    return list(dict.fromkeys(wanted))
+
+
+def _filter(
+    findings: list[Finding], request: Request, scored: dict[int, Candidate], decisions: list[Decision]
+) -> list[Finding]:
+    """Apply the hard filters and what this generation already holds."""
+    standing = {one.finding_id for one in request.shown} if request.trigger in (PROMPT, RESUME) else set()
+    asked_for = set(request.own) | {one.finding_id for one in request.shown}
+    kept = []
+    for finding in findings:
+        candidate = scored.get(finding.id)
+        if finding.lifecycle_state != "current":
+            why = f"is {finding.lifecycle_state}"
+        elif finding.retrieval_policy == "never":
+            why = "retrieval policy never: only by id"
+        elif finding.retrieval_policy == "on_demand" and not (request.trigger == COMPACT and finding.id in asked_for):
+            why = "retrieval policy on_demand: only in queries"
+        elif finding.id in standing:
+            why = "already stands in this context"
+        elif candidate is not None and not candidate.is_relevant and finding.id not in asked_for:
+            why = "shares too little with the prompt"
+        else:
+            kept.append(finding)
+            continue
+        decisions.append(Decision(finding.id, "dropped", why, candidate=candidate))
+    return kept
+
+
+def _judge(
+    findings: list[Finding],
+    judgements: dict[int, Judgement],
+    request: Request,
+    scored: dict[int, Candidate],
+    decisions: list[Decision],
+) -> list[Finding]:
+    """Drop what is incompatible, and at a start constraints that are not known to be in scope."""
+    kept = []
+    for finding in findings:
+        judgement = judgements[finding.id]
+        only_standing = (
+            request.trigger in (START, RESUME)
+            and finding.retrieval_policy != "always"
+            and not (request.task and finding.task == request.task)
+        )
+        if judgement.applicability == "incompatible":
+            why = "incompatible: " + "; ".join(map(describe_change, judgement.deciding))
+        elif only_standing and judgement.applicability not in ("applicable", "conditional"):
+            why = f"a constraint that is {judgement.applicability} here: " + "; ".join(
+                map(describe_change, judgement.deciding)
+            )
+        else:
+            kept.append(finding)
+            continue
+        decisions.append(
+            Decision(
+                finding.id,
+                "dropped",
+                why,
+                applicability=judgement.applicability,
+                candidate=scored.get(finding.id),
+            )
+        )
+    return kept
+
+
+def _rank(findings: list[Finding], judgements: dict[int, Judgement], scored: dict[int, Candidate]) -> list[Finding]:
+    def key(finding: Finding) -> tuple[int, ...]:
+        candidate = scored.get(finding.id)
+        return (
+            ORDER[judgements[finding.id].applicability],
+            _POLICY_ORDER[finding.retrieval_policy],
+            -(candidate.relevance if candidate else 0),
+            _STATE_ORDER[finding.epistemic_state],
+            0 if finding.claim_kind == "constraint" or finding.epistemic_state == "refuted" else 1,
+            len(finding.claim),
+            -finding.id,
+        )
+
+    return sorted(findings, key=key)
+
+
+def _cap(
+    ranked: list[Finding],
+    request: Request,
+    decisions: list[Decision],
+    judgements: dict[int, Judgement],
+    scored: dict[int, Candidate],
+) -> list[Finding]:
+    """Hold the number of items: three at a prompt, and a cap on `always` anywhere."""
+    kept: list[Finding] = []
+    always = 0
+    for finding in ranked:
+        always += finding.retrieval_policy == "always"
+        if request.trigger == PROMPT and len(kept) >= MAX_PROMPT_ITEMS:
+            why = f"a prompt gets at most {MAX_PROMPT_ITEMS} items"
+        elif finding.retrieval_policy == "always" and always > MAX_ALWAYS:
+            why = f"at most {MAX_ALWAYS} items of policy always"
+        else:
+            kept.append(finding)
+            continue
+        decisions.append(
+            Decision(
+                finding.id,
+                "cut",
+                why,
+                applicability=judgements[finding.id].applicability,
+                candidate=scored.get(finding.id),
+            )
+        )
+    return kept
+
+
+def _correct(
+    db: apsw.Connection, project_id: int, request: Request, surroundings: Surroundings
+) -> tuple[list[str], list[Shown]]:
+    """Return a line for every finding that stands in this context in a form that no longer holds."""
+    if request.trigger not in (PROMPT, RESUME) or not request.shown:
+        return [], []
+    before = {one.finding_id: one for one in request.shown}
+    findings = reading.find_findings(db, project_id, before)
+    judgements = judge_all(db, findings, surroundings)
+    lines: list[str] = []
+    corrected: list[Shown] = []
+    for finding in findings:
+        was, now = before[finding.id], _as_shown(finding, judgements[finding.id].applicability)
+        if was.as_row() == now.as_row():
+            continue
+        corrected.append(now)
+        lines.append(f"{finding.name}, shown above as {_form(was)}: {_describe(db, finding, was, now, judgements)}.")
+    return lines, corrected
+
+
+def _form(shown: Shown) -> str:
+    if shown.lifecycle_state != "current":
+        return shown.lifecycle_state
+    return f"{shown.epistemic_state} and {shown.applicability}"
+
+
+def _describe(db: apsw.Connection, finding: Finding, was: Shown, now: Shown, judgements: dict[int, Judgement]) -> str:
+    if now.lifecycle_state == "superseded":
+        successor = reading.find_successor(db, finding.id)
+        return f"superseded by F-{successor}" if successor is not None else "superseded"
+    if now.lifecycle_state != "current":
+        return now.lifecycle_state
+    parts = []
+    if now.epistemic_state != was.epistemic_state or was.lifecycle_state != "current":
+        parts.append(f"now {now.epistemic_state}")
+    if now.applicability != was.applicability:
+        changes = "; ".join(map(describe_change, judgements[finding.id].deciding))
+        parts.append(f"now {now.applicability}" + (f" ({changes})" if changes else ""))
+    return ", ".join(parts)
+
+
+def _closing(db: apsw.Connection, project_id: int, request: Request, items: list[Item]) -> str:
+    if request.trigger == START:
+        counts = reading.count_findings(db, project_id)
+        if not counts["current"]:
+            return ""
+        return (
+            f"{_plural(counts['current'], 'finding')}, {_plural(counts['dead_ends'], 'dead end')} in this project: "
+            "query_findings"
+        )
+    if request.trigger == COMPACT and not request.own and not items:
+        return NOTHING_LOGGED
+    return ""
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _as_shown(finding: Finding, applicability: str) -> Shown:
+    return Shown(finding.id, finding.epistemic_state, finding.lifecycle_state, applicability)
+
+
+def _why(item: Item, request: Request, scored: dict[int, Candidate]) -> str:
+    finding = item.finding
+    if finding.retrieval_policy == "always":
+        return "retrieval policy always"
+    if request.trigger == COMPACT and any(one.finding_id == finding.id for one in request.shown):
+        return "this context had been handed it"
+    if request.trigger == COMPACT and finding.id in request.own:
+        return "this conversation logged, cited or fetched it"
+    candidate = scored.get(finding.id)
+    if candidate is not None and candidate.is_relevant:
+        return _matched(candidate)
+    if request.task and finding.task == request.task:
+        return "belongs to the declared task"
+    if finding.claim_kind == "constraint":
+        return "a constraint in scope"
+    return "took the place of a finding handed out before"
+
+
+def _matched(candidate: Candidate) -> str:
+    parts: Iterable[str] = (
+        *(f"tag or alias {phrase}" for phrase in candidate.phrases),
+        *(f"path {path}" for path in candidate.paths),
+        *(word for word, _ in candidate.words[:5]),
+    )
+    return "matches " + ", ".join(parts)
+
+
+def _reason(decisions: list[Decision]) -> str:
+    if any(d.outcome == "cut" for d in decisions):
+        return "no_room"
+    if decisions:
+        return "all_dropped"
+    return "nothing_matched"

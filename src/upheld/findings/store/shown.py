@@ -1,0 +1,157 @@
+"""What stands in which model context: generations, what each was handed, and the injection log.
+
+In the database of conversations; losing it costs repeats. Bounded: old generations and log rows go
+with each new one.
+"""
+
+from __future__ import annotations
+
+from upheld.text import jsontext
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import apsw
+
+MAX_GENERATIONS = 2000
+MAX_LOG_ROWS = 2000
+MAX_TOUCHED = 5000
+
+
+class Conversation:
+    """Whose context: the host, its root session, and the subagent in it ("" for the root)."""
+
+    __slots__ = ("agent", "host", "session")
+
+    def __init__(self, host: str, session: str, agent: str = "") -> None:
+        self.host = host
+        self.session = session
+        self.agent = agent
+
+
+class Shown:
+    """The form in which a finding last stood in a context."""
+
+    __slots__ = ("applicability", "epistemic_state", "finding_id", "lifecycle_state")
+
+    def __init__(self, finding_id: int, epistemic_state: str, lifecycle_state: str, applicability: str) -> None:
+        self.finding_id = finding_id
+        self.epistemic_state = epistemic_state
+        self.lifecycle_state = lifecycle_state
+        self.applicability = applicability
+
+    def as_row(self) -> tuple[int, str, str, str]:
+        """Return the four values, for comparison and storage."""
+        return (self.finding_id, self.epistemic_state, self.lifecycle_state, self.applicability)
+
+
+class LogRow:
+    """One line of the injection log: what a trigger led to, without any text."""
+
+    __slots__ = ("bytes", "host", "items", "project_uid", "reason", "trigger")
+
+    def __init__(
+        self, *, project_uid: str, host: str, trigger: str, bytes_: int, items: list[list[object]], reason: str
+    ) -> None:
+        self.project_uid = project_uid
+        self.host = host
+        self.trigger = trigger
+        self.bytes = bytes_
+        self.items = items
+        self.reason = reason
+
+
+def find_generation(db: apsw.Connection, conversation: Conversation) -> int | None:
+    """Return the newest generation of a conversation's context, None before the first."""
+    found: int | None = db.execute(
+        "select max(id) from generations where host = ? and session = ? and agent = ?",
+        (conversation.host, conversation.session, conversation.agent),
+    ).get
+    return found
+
+
+def find_shown(db: apsw.Connection, generation: int) -> list[Shown]:
+    """Return what a generation was handed, by finding."""
+    rows = db.execute(
+        "select finding_id, epistemic_state, lifecycle_state, applicability from shown where generation_id = ? "
+        "order by finding_id",
+        (generation,),
+    )
+    return [Shown(*row) for row in rows]
+
+
+def find_touched(db: apsw.Connection, conversation: Conversation) -> list[int]:
+    """Return the findings that this conversation fetched or cited, newest first."""
+    rows = db.execute(
+        "select finding_id from touched where host = ? and session = ? order by touched_at desc, finding_id desc",
+        (conversation.host, conversation.session),
+    )
+    return [row[0] for row in rows]
+
+
+def begin_generation(db: apsw.Connection, conversation: Conversation, trigger: str, now: str) -> int:
+    """Open a new generation and drop the oldest beyond the bound."""
+    db.execute(
+        "insert into generations (host, session, agent, trigger, began_at) values (?, ?, ?, ?, ?)",
+        (conversation.host, conversation.session, conversation.agent, trigger, now),
+    )
+    generation = db.last_insert_rowid()
+    db.execute(
+        "delete from shown where generation_id <= ?; delete from generations where id <= ?",
+        (generation - MAX_GENERATIONS, generation - MAX_GENERATIONS),
+    )
+    return generation
+
+
+def keep_shown(db: apsw.Connection, generation: int, items: Iterable[Shown]) -> None:
+    """Note the form in which findings now stand in a context."""
+    db.executemany(
+        "insert or replace into shown values (?, ?, ?, ?, ?)", [(generation, *item.as_row()) for item in items]
+    )
+
+
+def touch(db: apsw.Connection, conversation: Conversation, finding_ids: Iterable[int], now: str) -> None:
+    """Note that a conversation fetched or cited findings."""
+    db.executemany(
+        "insert or replace into touched values (?, ?, ?, ?)",
+        [(conversation.host, conversation.session, finding_id, now) for finding_id in finding_ids],
+    )
+    db.execute(
+        "delete from touched where touched_at < (select touched_at from touched order by touched_at desc "
+        "limit 1 offset ?)",
+        (MAX_TOUCHED,),
+    )
+
+
+def log_injection(db: apsw.Connection, row: LogRow, now: str) -> None:
+    """Append to the injection log and drop the oldest rows beyond the bound."""
+    db.execute(
+        "insert into injections (project_uid, host, trigger, at, bytes, items, reason) values (?, ?, ?, ?, ?, ?, ?)",
+        (row.project_uid, row.host, row.trigger, now, row.bytes, jsontext.dumps(row.items), row.reason),
+    )
+    db.execute("delete from injections where id <= ?", (db.last_insert_rowid() - MAX_LOG_ROWS,))
+
+
+def count_injections(db: apsw.Connection, project_uid: str) -> dict[str, dict[str, int]]:
+    """Return, by trigger, how often something and how often nothing was injected in a project."""
+    rows = db.execute(
+        "select trigger, sum(reason = ''), sum(reason <> '') from injections where project_uid = ? "
+        "group by trigger order by trigger",
+        (project_uid,),
+    )
+    return {row[0]: {"injected": row[1], "empty": row[2]} for row in rows}
+
+
+def find_last_injection(db: apsw.Connection, project_uid: str) -> LogRow | None:
+    """Return the newest line of the injection log of a project."""
+    row = db.execute(
+        "select project_uid, host, trigger, bytes, items, reason from injections where project_uid = ? "
+        "order by id desc limit 1",
+        (project_uid,),
+    ).get
+    if row is None:
+        return None
+    return LogRow(
+        project_uid=row[0], host=row[1], trigger=row[2], bytes_=row[3], items=jsontext.loads(row[4]), reason=row[5]
+    )

@@ -1,0 +1,134 @@
+"""Findings as plain data for the faces: the short form of a list and the whole of one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from upheld.findings.candidates import find_candidates
+from upheld.findings.model import Evidence, Finding, is_in_conflict, scope_as_data
+from upheld.findings.sections import describe_change
+from upheld.findings.store import reading
+from upheld.text import jsontext
+from upheld.text.words import normalise_phrase
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import apsw
+
+    from upheld.findings.applicability import Judgement
+
+_BATCH = 200
+
+
+def search(
+    db: apsw.Connection,
+    project_id: int,
+    *,
+    words: str | None,
+    tags: tuple[str, ...],
+    filters: dict[str, tuple[str, ...]],
+    history: bool,
+    before: int | None,
+) -> Iterator[list[Finding]]:
+    """Stream findings in batches: by relevance when there are words, else newest first."""
+    wanted_tags = {normalise_phrase(tag) for tag in tags}
+
+    def fits(finding: Finding) -> bool:
+        held = {normalise_phrase(text) for text in (*finding.tags, *finding.aliases)}
+        return (
+            (history or finding.lifecycle_state == "current")
+            and (not wanted_tags or bool(wanted_tags & held))
+            and all(not allowed or getattr(finding, column) in allowed for column, allowed in filters.items())
+        )
+
+    if words:
+        ranked = [one.finding_id for one in find_candidates(db, project_id, words)]
+        by_id = {finding.id: finding for finding in reading.find_findings(db, project_id, ranked)}
+        yield [by_id[i] for i in ranked if i in by_id and fits(by_id[i])]
+        return
+    last = before if before is not None else 2**62
+    while batch := reading.find_by_states(db, project_id, filters=filters, history=history, before=last, limit=_BATCH):
+        yield [finding for finding in batch if fits(finding)]
+        last = batch[-1].id
+
+
+def summary(finding: Finding, judgement: Judgement, evidence: list[Evidence]) -> dict[str, Any]:
+    """Return the short form: what a caller needs to decide whether to look closer."""
+    data: dict[str, Any] = {
+        "finding_id": finding.name,
+        "claim": finding.claim,
+        "claim_kind": finding.claim_kind,
+        "epistemic_state": finding.epistemic_state,
+        "lifecycle_state": finding.lifecycle_state,
+        "applicability": judgement.applicability,
+        "scope": scope_as_data(finding.scope),
+        "tags": list(finding.tags),
+        "version": finding.version,
+    }
+    if judgement.deciding:
+        data["because"] = [describe_change(condition) for condition in judgement.deciding]
+    if is_in_conflict(finding, evidence):
+        data["in_conflict"] = True
+    return data
+
+
+def whole(db: apsw.Connection, finding: Finding, judgement: Judgement, evidence: list[Evidence]) -> dict[str, Any]:
+    """Return everything about one finding."""
+    return {
+        **summary(finding, judgement, evidence),
+        "uid": finding.uid,
+        "aliases": list(finding.aliases),
+        "task": finding.task,
+        "retrieval_policy": finding.retrieval_policy,
+        "promotion_state": finding.promotion_state,
+        "actor": finding.actor,
+        "created_at": finding.created_at,
+        "updated_at": finding.updated_at,
+        "conditions": [condition.as_data() for condition in judgement.conditions],
+        "evidence": [_evidence(link) for link in evidence],
+        "relations": [
+            {"from": f"F-{a}", "kind": kind, "to": f"F-{b}", "created_at": at}
+            for a, kind, b, at in reading.find_relations(db, finding.id)
+        ],
+        "events": [_event(event) for event in reading.iter_events(db, finding.id)],
+        "doc_links": [],
+    }
+
+
+def _evidence(link: Evidence) -> dict[str, Any]:
+    data = {
+        "evidence_id": link.name,
+        "role": link.role,
+        "method": link.method,
+        "source_kind": link.source_kind,
+        "source_ref": link.source_ref,
+        "resolution": link.resolution,
+        "observed_at": link.observed_at,
+        "actor": link.actor,
+    }
+    if link.source_kind == "user_statement" and link.actor != "user":
+        data["reported"] = "true"
+    for name in ("locator", "revision", "excerpt", "rationale", "content_hash"):
+        if getattr(link, name):
+            data[name] = getattr(link, name)
+    return data
+
+
+def _event(event: tuple[Any, ...]) -> dict[str, Any]:
+    seq, _, kind, actor, host, _, at, _, _, _, text = event
+    data: dict[str, Any] = {"seq": seq, "kind": kind, "actor": actor, "at": at}
+    if host:
+        data["host"] = host
+    if text is None:
+        data["purged"] = True
+        return data
+    words = jsontext.loads(text)
+    data["reason"] = words["reason"]
+    before, after = words["before"] or {}, words["after"]
+    data["changes"] = {
+        name: [before.get(name), after[name]]
+        for name in ("epistemic_state", "lifecycle_state")
+        if name in after and before.get(name) != after[name]
+    }
+    return data

@@ -1,0 +1,294 @@
+"""One open write in one project: the changes that operations are made of, each with its event.
+
+Everything here runs inside the transaction of `Ledger.write`; an exception leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from upheld.findings.drafts import check_draft
+from upheld.findings.model import Evidence, Finding, is_in_conflict, scope_as_data
+from upheld.findings.refusals import (
+    ChangedMeanwhileError,
+    OtherProjectError,
+    UnknownEvidenceError,
+    UnknownFindingError,
+)
+from upheld.findings.states import NewerSupportRequiredError, Weight, check_evidence
+from upheld.findings.store import reading, writing
+from upheld.text.words import normalise_phrase, read_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from upheld.context.store import Project
+    from upheld.findings.drafts import Draft, Link
+    from upheld.findings.ledger import Write
+
+
+class Work:
+    """The changes of one write.
+
+    Args:
+        write: The open transaction.
+        project: Whose findings.
+    """
+
+    def __init__(self, write: Write, project: Project) -> None:
+        self._write = write
+        self._db = write.db
+        self._project = project
+
+    def get(self, finding_id: int, version: int | None = None) -> Finding:
+        """Return a finding of this project, at the version the caller read if it says one.
+
+        Raises:
+            UnknownFindingError: There is none.
+            OtherProjectError: It is another project's.
+            ChangedMeanwhileError: It has another version.
+        """
+        found = reading.find_findings(self._db, self._project.id, [finding_id])
+        if not found:
+            if reading.find_project_of(self._db, finding_id) is not None:
+                raise OtherProjectError(finding_id)
+            raise UnknownFindingError(finding_id)
+        if version is not None and found[0].version != version:
+            raise ChangedMeanwhileError(found[0].name, found[0].version, version)
+        return found[0]
+
+    def state_of(self, finding_id: int) -> dict[str, Any]:
+        """Return the states and version of a finding as they are now."""
+        finding = self.get(finding_id)
+        return {
+            "epistemic_state": finding.epistemic_state,
+            "lifecycle_state": finding.lifecycle_state,
+            "version": finding.version,
+        }
+
+    def add_finding(self, draft: Draft, *, reason: str) -> int:
+        """Store a new finding with its evidence, words and first known context, under one event.
+
+        Raises:
+            EvidenceRequiredError: Its state needs evidence that is not there.
+        """
+        write = self._write
+        check_draft(draft)
+        event = write.next_event()
+        finding = Finding(
+            id=0,
+            uid=write.new_uid(),
+            project_id=self._project.id,
+            claim=draft.claim,
+            claim_kind=draft.claim_kind,
+            epistemic_state=draft.epistemic_state,
+            lifecycle_state="current",
+            retrieval_policy=draft.retrieval_policy,
+            scope=draft.scope,
+            tags=draft.tags,
+            aliases=draft.aliases,
+            task=draft.task,
+            promotion_state="none",
+            version=1,
+            decided_event=event if draft.decided else 0,
+            created_at=write.now,
+            updated_at=write.now,
+            actor=write.caller.actor,
+            host=write.caller.host,
+            session=write.caller.session,
+        )
+        finding_id = writing.add_finding(self._db, finding)
+        evidence = [self._add_link(finding_id, link, event) for link in draft.links]
+        writing.add_known_context(self._db, finding_id, draft.known, write.now)
+        writing.add_words(self._db, self._project.id, finding_id, index_words(draft))
+        write.add_event(
+            finding_id,
+            "logged",
+            reason=reason,
+            before=None,
+            after={
+                **finding_as_data(finding),
+                "project": self._project.uid,
+                "known": {"facts": dict(draft.known.facts), "anchor": dict(draft.known.anchor)},
+                "evidence": evidence,
+            },
+        )
+        return finding_id
+
+    def add_links(self, finding: Finding, links: Iterable[Link], *, kind: str, reason: str) -> None:
+        """Add evidence to a finding without touching its state; say so if a conflict arises."""
+        event = self._write.next_event()
+        evidence = [self._add_link(finding.id, link, event) for link in links]
+        writing.change_finding(self._db, finding.id, finding.version, self._write.now)
+        self._write.add_event(
+            finding.id,
+            kind,
+            reason=reason,
+            before={"version": finding.version},
+            after={"version": finding.version + 1, "evidence": evidence},
+        )
+        held = reading.find_evidence(self._db, [finding.id])[finding.id]
+        if is_in_conflict(finding, held):
+            self._write.warnings.append(
+                f"{finding.name} is {finding.epistemic_state} and has evidence on the other side now: it is shown as "
+                "contested until somebody settles it with set_finding_state or refute_finding."
+            )
+
+    def settle(self, finding: Finding, state: str, links: Iterable[Link], *, kind: str, reason: str) -> None:
+        """Set the epistemic state, with evidence that may come along, as the evidence rules allow.
+
+        Raises:
+            EvidenceRequiredError: The evidence does not allow the state.
+            NewerSupportRequiredError: A refuted claim is to return without anything new in its favour.
+        """
+        event = self._write.next_event()
+        evidence = [self._add_link(finding.id, link, event) for link in links]
+        held = reading.find_evidence(self._db, [finding.id]).get(finding.id, [])
+        check_evidence(state, _weigh(held))
+        if state == "supported" and self._was_refuted_after(finding, _weigh(held).newest_support):
+            raise NewerSupportRequiredError(finding.name)
+        writing.change_finding(
+            self._db,
+            finding.id,
+            finding.version,
+            self._write.now,
+            epistemic_state=state,
+            decided_event=event,
+        )
+        self._write.add_event(
+            finding.id,
+            kind,
+            reason=reason,
+            before={"epistemic_state": finding.epistemic_state, "version": finding.version},
+            after={
+                "epistemic_state": state,
+                "version": finding.version + 1,
+                "decided_event": event,
+                "evidence": evidence,
+            },
+        )
+
+    def supersede(self, old: Finding, new_id: int, reason: str) -> None:
+        """Close the old finding's lifecycle and relate the new one to it."""
+        writing.add_relation(self._db, new_id, "supersedes", old.id, self._write.now)
+        writing.change_finding(self._db, old.id, old.version, self._write.now, lifecycle_state="superseded")
+        self._write.add_event(
+            old.id,
+            "superseded",
+            reason=reason,
+            before={"lifecycle_state": old.lifecycle_state, "version": old.version},
+            after={
+                "lifecycle_state": "superseded",
+                "version": old.version + 1,
+                "relations": [["supersedes", new_id, old.id]],
+            },
+        )
+
+    def _add_link(self, finding_id: int, link: Link, event: int) -> dict[str, Any]:
+        """Store one link and return its event form."""
+        piece, write = link.piece, self._write
+        if piece.evidence_id is not None:
+            held = writing.find_evidence_source(self._db, self._project.id, piece.evidence_id)
+            if held is None:
+                raise UnknownEvidenceError(piece.evidence_id)
+            evidence_id = piece.evidence_id
+        evidence = Evidence(
+            id=0,
+            uid=write.new_uid(),
+            source_kind=piece.source_kind,
+            source_ref=piece.source_ref,
+            locator=piece.locator,
+            revision=piece.revision,
+            excerpt=piece.excerpt,
+            content_hash=link.content_hash,
+            resolution=link.resolution,
+            observed_at=piece.observed_at or write.now,
+            actor=write.caller.actor,
+            role=piece.role,
+            method=piece.method,
+            rationale=piece.rationale,
+            event=event,
+        )
+        if piece.evidence_id is None:
+            evidence_id = writing.add_evidence(self._db, self._project.id, evidence, write.now)
+        writing.link_evidence(self._db, finding_id, evidence_id, evidence, write.now)
+        data: dict[str, Any] = {
+            "evidence_id": evidence_id,
+            "role": piece.role,
+            "method": piece.method,
+            "rationale": piece.rationale,
+        }
+        if piece.evidence_id is None:
+            data["source"] = source_as_data(evidence)
+        return data
+
+    def _was_refuted_after(self, finding: Finding, newest_support: int) -> bool:
+        """Say whether the last refutation is newer than the newest support."""
+        return writing.get_last_refutation(self._db, finding.id) >= newest_support
+
+
+def finding_as_data(finding: Finding) -> dict[str, Any]:
+    """Return what an event keeps of a new finding: everything that can be replayed."""
+    return {
+        "uid": finding.uid,
+        "claim": finding.claim,
+        "claim_kind": finding.claim_kind,
+        "epistemic_state": finding.epistemic_state,
+        "lifecycle_state": finding.lifecycle_state,
+        "retrieval_policy": finding.retrieval_policy,
+        "scope": scope_as_data(finding.scope),
+        "tags": list(finding.tags),
+        "aliases": list(finding.aliases),
+        "task": finding.task,
+        "promotion_state": finding.promotion_state,
+        "version": finding.version,
+        "decided_event": finding.decided_event,
+    }
+
+
+def source_as_data(evidence: Evidence) -> dict[str, Any]:
+    """Return what an event keeps of a source."""
+    return {
+        "uid": evidence.uid,
+        "source_kind": evidence.source_kind,
+        "source_ref": evidence.source_ref,
+        "locator": evidence.locator,
+        "revision": evidence.revision,
+        "excerpt": evidence.excerpt,
+        "content_hash": evidence.content_hash,
+        "resolution": evidence.resolution,
+        "observed_at": evidence.observed_at,
+        "actor": evidence.actor,
+    }
+
+
+def index_words(draft: Draft) -> dict[str, list[str]]:
+    """Return the words under which a finding is found: claim, tags and aliases as phrases, paths."""
+    paths: dict[str, None] = {}
+    for pattern in draft.scope.paths:
+        lower = pattern.lower()
+        paths[lower] = None
+        name = lower.rsplit("/", 1)[-1]
+        if not any(character in name for character in "*?["):
+            paths[name] = None
+    return {
+        "c": list(read_words(draft.claim).terms),
+        "t": [phrase for phrase in dict.fromkeys(map(normalise_phrase, (*draft.tags, *draft.aliases))) if phrase],
+        "p": list(paths),
+    }
+
+
+def _weigh(links: list[Evidence]) -> Weight:
+    def count(role: str) -> int:
+        return sum(link.role == role for link in links)
+
+    def newest(role: str) -> int:
+        return max((link.event for link in links if link.role == role), default=0)
+
+    return Weight(
+        supports=count("supports"),
+        contradicts=count("contradicts"),
+        context=count("context"),
+        newest_support=newest("supports"),
+        newest_contradiction=newest("contradicts"),
+    )

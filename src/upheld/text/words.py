@@ -1,0 +1,206 @@
+"""Words for search, in any language, without `re`: the same function for what is stored and what is asked.
+
+A text becomes *tokens* (runs of letters and digits, in order: what phrases are made of) and *terms*
+(what the word index holds): each token, the parts of identifiers (`snake_case`, `camelCase`), and for
+Chinese, Japanese and Korean every pair of neighbouring characters, since those scripts put no space
+between words. A token that can only be an identifier, a path or a number with letters is *telling*: one of
+them says more than two common words.
+
+All of it is lower case after NFKC, so full-width and half-width forms meet. No stemming beyond the
+English plural; no dictionary.
+"""
+
+from __future__ import annotations
+
+from unicodedata import normalize
+
+MAX_TEXT = 20_000
+"""Code points of a text that are looked at: enough for any claim, a bound for a pasted log."""
+
+MAX_TERMS = 600
+"""Distinct terms of a text that are kept, first ones first."""
+
+MAX_PHRASE_TOKENS = 5
+"""The longest tag or alias, in tokens, that is looked for as a phrase in a prompt."""
+
+MAX_CJK_PHRASE = 8
+"""The longest Chinese, Japanese or Korean tag or alias, in characters, that is looked for inside a run."""
+
+# Function words and the words that prompts to a coding agent are made of. They carry no topic, and a small
+# project has too few findings to learn that from.
+_STOP = frozenset(
+    """a about above after again all also am an and any anything are as ask at be because been before being below
+    between both but by can check could did do does doing done down during each else even ever every everything few
+    find for from further get getting give go goes going good got had has have having he help her here him his how i
+    if in into is it its just keep know let like look looking made make makes making many may me might more most much
+    must my need new no not nothing now of off ok okay on once one only or other our out over own please put really
+    right run running said same say see she should show so some something still such sure take tell than thank thanks
+    that the their them then there these they thing think this those through to too tried try trying under until up
+    us use used using very want was way we well were what when where which while who why will with work working would
+    yes yet you your explain write add change update code file files line lines""".split()
+) | frozenset("的了是在我有和就不人都一上也很到说要去你会着没看好自己这那什么怎么为吗呢吧把被从与或及请")
+
+_CJK_RANGES = (
+    (0x3040, 0x30FF),  # kana
+    (0x3400, 0x4DBF),
+    (0x4E00, 0x9FFF),
+    (0xAC00, 0xD7AF),  # hangul
+    (0xF900, 0xFAFF),
+    (0x20000, 0x3FFFF),
+)
+
+
+class Words:
+    """What a text holds for search.
+
+    Args:
+        tokens: In order, lower case: what phrases are made of. A CJK run is one token.
+        terms: Distinct, in order of appearance: what the word index holds.
+        telling: Those terms that can only be identifiers, paths or the like.
+        paths: Tokens that look like file names or paths, as written, lower case.
+    """
+
+    __slots__ = ("paths", "telling", "terms", "tokens")
+
+    def __init__(
+        self, tokens: list[str], terms: tuple[str, ...], telling: frozenset[str], paths: tuple[str, ...]
+    ) -> None:
+        self.tokens = tokens
+        self.terms = terms
+        self.telling = telling
+        self.paths = paths
+
+
+def read_words(text: str) -> Words:
+    """Return the words of a text. Never fails; looks at the first `MAX_TEXT` code points."""
+    text = normalize("NFKC", text[:MAX_TEXT])
+    tokens: list[str] = []
+    terms: dict[str, None] = {}
+    telling: set[str] = set()
+    for word in _runs(text):
+        lower = word.lower()
+        if is_cjk(lower[0]):
+            tokens.append(lower)
+            _add_pairs(lower, terms)
+            continue
+        parts = _parts(word)
+        tokens.extend(parts)
+        whole = _singular(lower)
+        if len(parts) > 1:
+            joined = lower.strip("_")
+            terms[joined] = None
+            telling.add(joined)
+        elif _is_mixed(lower):
+            telling.add(whole)
+        for part in parts:
+            one = _singular(part)
+            if len(part) > 1 and part not in _STOP and one not in _STOP:
+                terms[one] = None
+        if len(terms) >= MAX_TERMS:
+            break
+    return Words(tokens, tuple(terms)[:MAX_TERMS], frozenset(telling), _paths(text))
+
+
+def normalise_phrase(text: str) -> str:
+    """Return the form in which a tag or alias is stored: its tokens with one space between."""
+    return " ".join(_singular(token) for token in read_words(text).tokens)
+
+
+def iter_phrases(tokens: list[str]) -> list[str]:
+    """Return every phrase of a text that could be a tag or alias, distinct, in order of appearance."""
+    found: dict[str, None] = {}
+    tokens = [_singular(token) for token in tokens]
+    for start, token in enumerate(tokens):
+        phrase = token
+        found[phrase] = None
+        for following in tokens[start + 1 : start + MAX_PHRASE_TOKENS]:
+            phrase = phrase + " " + following
+            found[phrase] = None
+        if is_cjk(token[0]):
+            for at in range(len(token)):
+                for end in range(at + 2, min(len(token), at + MAX_CJK_PHRASE) + 1):
+                    found[token[at:end]] = None
+    return list(found)
+
+
+def is_cjk(character: str) -> bool:
+    """Say whether a character belongs to a script that is written without spaces."""
+    code = ord(character)
+    return code >= 0x3040 and any(low <= code <= high for low, high in _CJK_RANGES)
+
+
+def _runs(text: str) -> list[str]:
+    """Split into runs of letters, digits and underscores; a run is all CJK or has none."""
+    runs: list[str] = []
+    start = -1
+    cjk = False
+    for at, character in enumerate(text):
+        if character.isalnum() or character == "_":
+            now = is_cjk(character)
+            if start < 0:
+                start, cjk = at, now
+            elif now != cjk:
+                runs.append(text[start:at])
+                start, cjk = at, now
+        elif start >= 0:
+            runs.append(text[start:at])
+            start = -1
+    if start >= 0:
+        runs.append(text[start:])
+    return [run for run in runs if run.strip("_")]
+
+
+def _parts(word: str) -> list[str]:
+    """Return the lower-case parts of an identifier: at underscores and where the case rises."""
+    parts: list[str] = []
+    for piece in word.split("_"):
+        start = 0
+        for at in range(1, len(piece)):
+            rises = piece[at].isupper() and (
+                piece[at - 1].islower() or (at + 1 < len(piece) and piece[at + 1].islower() and piece[at - 1].isupper())
+            )
+            if rises:
+                parts.append(piece[start:at].lower())
+                start = at
+        if piece[start:]:
+            parts.append(piece[start:].lower())
+    return parts
+
+
+def _is_mixed(lower: str) -> bool:
+    """Say whether letters and digits meet in one word: `k8s`, `sha256`, `0862527a`."""
+    return any(c.isdigit() for c in lower) and any(c.isalpha() for c in lower)
+
+
+def _singular(word: str) -> str:
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is", "as", "os")):
+        return word[:-1]
+    return word
+
+
+def _add_pairs(run: str, terms: dict[str, None]) -> None:
+    if len(run) == 1:
+        if run not in _STOP:
+            terms[run] = None
+        return
+    for at in range(len(run) - 1):
+        pair = run[at : at + 2]
+        if pair[0] not in _STOP and pair[1] not in _STOP:
+            terms[pair] = None
+
+
+def _paths(text: str) -> tuple[str, ...]:
+    """Return pieces between spaces and quotes that look like a file name or a path."""
+    found: dict[str, None] = {}
+    for mark in "`'\"()[]{}<>,;，。：；（）":
+        text = text.replace(mark, " ")
+    for piece in text.split():
+        path = piece.strip(".:!?*").lower()
+        while path.startswith("./"):
+            path = path[2:]
+        head, dot, ending = path.rpartition(".")
+        named = bool(dot and head and 0 < len(ending) <= 5 and ending.isalnum() and not ending.isdigit())
+        if "://" not in path and (named or "/" in path.strip("/")) and any(c.isalpha() for c in path):
+            base, colon, number = path.partition(":")
+            found[base if colon and number[:1].isdigit() else path] = None
+    return tuple(found)
