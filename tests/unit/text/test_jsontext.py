@@ -24,9 +24,7 @@ def test_it_writes_what_the_json_package_writes(value: Any) -> None:
     compact = (",", ":")
     assert jsontext.dumps(value) == json.dumps(value, ensure_ascii=False, separators=compact)
     assert jsontext.dumps_ascii(value) == json.dumps(value, separators=compact)
-    assert jsontext.dumps_canonical(value) == json.dumps(
-        value, ensure_ascii=False, separators=compact, sort_keys=True
-    )
+    assert jsontext.dumps_canonical(value) == json.dumps(value, ensure_ascii=False, separators=compact, sort_keys=True)
 
 
 @given(VALUES, st.sampled_from(["", " ", "\n\t ", "\r\n"]))
