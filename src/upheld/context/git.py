@@ -68,7 +68,7 @@ class _Child:
         self.pid = pid
         self.pipes = {out: True, err: False}
         self.out: list[bytes] = []
-        self.err: list[bytes] = []
+        self.err = bytearray()
         self.size = 0
         self.timed_out = False
         self.too_long = False
@@ -194,8 +194,7 @@ def _read(child: _Child, pipe: int) -> bool:
     except BlockingIOError:
         return True
     if not child.pipes[pipe]:
-        if len(child.err) * _CHUNK < MAX_ERR:
-            child.err.append(data)
+        child.err += data[: MAX_ERR - len(child.err)]
         return bool(data)
     child.size += len(data)
     if child.size > MAX_OUT:
@@ -213,7 +212,7 @@ def _finish(child: _Child, end: float) -> Reply:
     return Reply(
         status,
         b"".join(child.out),
-        b"".join(child.err)[:MAX_ERR],
+        bytes(child.err),
         timed_out=child.timed_out,
         too_long=child.too_long,
     )

@@ -87,7 +87,7 @@ def _split_scp(text: str) -> tuple[str, str, str]:
         return (before + "]", ":", path) if bracket else ("", "", "")
     host, colon, path = text.partition(":")
     # One letter before the colon is a drive of another system.
-    if "/" in host or len(host) < 2:
+    if "/" in host or len(host) < 2 or path.startswith(":"):
         return "", "", ""
     return host, colon, path
 

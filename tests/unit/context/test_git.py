@@ -66,7 +66,7 @@ def test_a_git_that_closes_its_output_and_stays_is_ended_too(script: Script, tmp
     assert reply.status == -9
 
 
-def test_a_hanging_git_does_not_take_the_answer_of_another(script: Script, tmp_path: Path) -> None:
+def test_a_hanging_git_does_not_take_the_answer_of_another(script: Script) -> None:
     environ = script('case "$*" in *slow*) sleep 300;; *) echo quick;; esac')
     slow, quick = git.run_all([(["slow"], "/"), (["fast"], "/")], 1_500, environ=environ)
     assert slow.timed_out
