@@ -177,6 +177,9 @@ def _iter_diff(change: FileChange) -> Iterator[str]:
         yield f"{verb} {name}\n"
         return
     old, new = ((data or b"").decode("utf-8", "replace") for data in (change.target.data, change.after))
+    if change.context == 0:
+        # A last line without its end would be shown as changed, and it may hold somebody's secret.
+        old, new = (text if text.endswith("\n") or not text else text + "\n" for text in (old, new))
     before = name if change.target.data is not None else "/dev/null"
     after = name if change.after is not None else "/dev/null"
     lines = difflib.unified_diff(

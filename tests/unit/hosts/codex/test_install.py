@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from upheld.hosts.codex import wiring
+from upheld.hosts.codex.install import plan_uninstall
 from upheld.hosts.codex.plan import apply_plan
 from upheld.hosts.codex.receipt import find_receipt, receipt_path
 from upheld.hosts.edit import EditRefusedError, FileChangedError
@@ -158,7 +159,12 @@ def test_the_difference_shows_what_is_added_and_no_line_of_others_in_the_configu
     assert "+[mcp_servers.upheld]" in diff
     assert "hook.py" in diff
     assert "their-memory" not in "".join(line for line in diff.splitlines() if line.startswith("-"))
-    assert "model" not in diff
+    assert "sk-live-secret" not in diff
+    codex.install()
+    codex.config.write_bytes(codex.config.read_bytes() + b'[x]\nkey = "sk-live-other"')
+    undo = plan_uninstall(str(codex.home), codex.places).render_diff()
+    assert "-[mcp_servers.upheld]" in undo
+    assert "sk-live" not in undo
 
 
 def test_planning_writes_nothing(codex: Codex) -> None:
