@@ -19,9 +19,13 @@ _ASSIGNED = re.compile(
     r"|(?P<pair>\s{0,4},\s{0,4})|\s{1,4}value=|(?P<flag>[ ]{1,2})|>)"
     r"(?P<quote>[bru]?\\?[\"'`])?"
 )
-_NAME_BEFORE = re.compile(r"(?:(?:api|access|private|secret|auth|client)[ ])?[A-Za-z0-9_.$-]{0,64}\Z", re.IGNORECASE)
+_NAME_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.$-"
+_SPACED_NAMES = ("api ", "access ", "private ", "secret ", "auth ", "client ")
+_LONGEST_NAME_BEFORE = 80
 _QUOTED = re.compile(r"(?:[^\"'`\\\r\n]|\\[^nrt\"'`\r\n])*+")
 _BARE = re.compile(r"[^\s\"'`,;&<>(){}\[\]\\]*+")
+_ODD_SIGN = re.compile(r"[#$!^&*?%+=~]")
+_LETTER = re.compile(r"[A-Za-z]")
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _LONGEST_JUDGED = 256
 
@@ -70,7 +74,7 @@ def find_assigned(text: str, lowered: str) -> Iterator[tuple[int, int]]:
         value = text[start:end]
         sure = match["quote"] is not None or (name.isupper() and match[0].endswith("="))
         if match["quote"] is None:
-            value = value.rstrip(".,:;!?")
+            value = value.rstrip(".,:;" if sure else ".,:;!?")
             if text[end : end + 1] in {"(", "["}:
                 continue
         labelled = match["separator"] == ":" or match["pair"] is not None
@@ -81,8 +85,12 @@ def find_assigned(text: str, lowered: str) -> Iterator[tuple[int, int]]:
 
 
 def _whole_name(text: str, keyword: int, end: int) -> str:
-    before = _NAME_BEFORE.search(text[max(0, keyword - 80) : keyword])
-    return (before[0] if before else "") + text[keyword:end]
+    before = text[max(0, keyword - _LONGEST_NAME_BEFORE) : keyword]
+    other = before.rstrip(_NAME_CHARACTERS)
+    for first in _SPACED_NAMES:
+        if len(other) == len(before) and other[-len(first) :].lower() == first:
+            return text[keyword - len(first) : end]
+    return text[keyword - len(before) + len(other) : end]
 
 
 def _is_assignment(text: str, match: "re.Match[str]", name: str) -> bool:
@@ -94,6 +102,8 @@ def _is_assignment(text: str, match: "re.Match[str]", name: str) -> bool:
         return quoted and bool(match["closed"])
     first = match.end("rest") - len(name)
     opened = text[first - 1 : first] if first else ""
+    if opened == "/" and match[0].endswith(":"):
+        return False  # the user of a URL, whose password has its own rule
     # In `"Password:"` the quote after the colon closes the label; no value follows.
     return not (quoted and not match["closed"] and opened == match["quote"])
 
@@ -134,7 +144,7 @@ def is_secret(value: str, family: str, *, sure: bool, labelled: bool) -> bool:
         sure: Whether the place can hold only a literal (quoted, or `UPPER=value`).
         labelled: Whether it follows a colon, where labels and type names stand too.
     """
-    if len(value) < _SHORTEST[family] or any(c.isspace() for c in value):
+    if len(value) < _SHORTEST[family] or len(value.split()) != 1:
         return False
     if is_placeholder(value) or is_path(value):
         return False
@@ -146,7 +156,7 @@ def is_secret(value: str, family: str, *, sure: bool, labelled: bool) -> bool:
         return family == "secret" and sure and _has_odd_sign(value)
     if family == "weak":
         return is_mixed(value) or (sure and not labelled)
-    return any(c.isalpha() for c in value)
+    return _LETTER.search(value) is not None
 
 
 def _is_reference(value: str) -> bool:
@@ -154,4 +164,4 @@ def _is_reference(value: str) -> bool:
 
 
 def _has_odd_sign(value: str) -> bool:
-    return value.isascii() and any(c in "#$!^&*?%+=~" for c in value[1:]) and any(c.isalpha() for c in value)
+    return value.isascii() and _ODD_SIGN.search(value, 1) is not None and _LETTER.search(value) is not None

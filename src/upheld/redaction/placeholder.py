@@ -24,6 +24,7 @@ _CONSTANT = re.compile(r"[A-Z]{2,24}(?:_[A-Z0-9]{1,24}){1,12}")
 _DOTTED = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][A-Za-z0-9_$]*)+")
 _PATH = re.compile(r"(?:[A-Za-z]:[\\/]|~?/|\.{1,2}/|\w+/[\w./-]*\.\w{1,5}\Z)")
 _NUMBER = re.compile(r"[0-9._,+-]+(?:[eE][+-]?[0-9]+)?")
+_DIGIT, _UPPER, _LOWER = re.compile(r"[0-9]"), re.compile(r"[A-Z]"), re.compile(r"[a-z]")
 _FEWEST_DISTINCT = 4
 _LONGEST_NAME = 100
 _MANY_DIGITS = 4
@@ -60,13 +61,9 @@ def is_number(value: str) -> bool:
 
 def is_mixed(value: str) -> bool:
     """Return whether `value` mixes lower case, upper case and digits, as generated keys do."""
-    return (
-        any("a" <= c <= "z" for c in value)
-        and any("A" <= c <= "Z" for c in value)
-        and any("0" <= c <= "9" for c in value)
-    )
+    return all(kind.search(value) is not None for kind in (_DIGIT, _UPPER, _LOWER))
 
 
 def has_digit(value: str) -> bool:
     """Return whether `value` holds an ASCII digit."""
-    return any("0" <= c <= "9" for c in value)
+    return _DIGIT.search(value) is not None

@@ -20,6 +20,7 @@ _DEEPEST = 200
 _INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
 _STRIP_INVISIBLE = dict.fromkeys(map(ord, _INVISIBLE))
 _SHORTEST_KEY_RUN = 16
+_NEVER_PLACEHOLDERS = frozenset({"password-hash", "kerberos"})  # these begin with `$` as a shell variable does
 _LONG_RUN = re.compile(r"[A-Za-z0-9_+/=.%\\-]{18,}+")
 _BY_PREFIX = [(rule.hints[0], rank, rule) for rank, rule in enumerate(RULES) if not rule.folded]
 _BY_SHAPE = [(rule.hints, rank, rule) for rank, rule in enumerate(RULES) if rule.folded]
@@ -200,6 +201,8 @@ def _apply(rule: Rule, rank: int, text: str) -> Iterator[_Span]:
 def _counts_as(rule: Rule, matched: str, secret: str) -> bool:
     if rule.name == PRIVATE_KEY:
         return _has_key_material(matched)
+    if rule.name in _NEVER_PLACEHOLDERS:
+        return True
     return not is_placeholder(secret) and (not rule.needs_digit or has_digit(secret))
 
 

@@ -51,7 +51,7 @@ def _shape(name: str, hints: str, pattern: str, *, needs_digit: bool = False) ->
 
 _URLSAFE = r"[A-Za-z0-9_-]"
 _BASE64 = r"[A-Za-z0-9+/]"
-_LONE = r"(?<![A-Za-z0-9_-])"
+_LONE = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))"
 _END = r"(?![A-Za-z0-9])"
 _ARMOUR = r"-----BEGIN[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 _NO_FENCE = r"(?:[^-]|-(?!----))"
