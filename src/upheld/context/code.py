@@ -117,7 +117,7 @@ def read_code(
 
     Args:
         root: The canonical top directory of the project.
-        patterns: Patterns as `check_pattern` returned them, at most 16.
+        patterns: Patterns as `check_pattern` returned them, of those that name more than one file at most 16.
         git: Whether the project is a git work tree.
         environ: The environment to find git in.
         deadline_ms: How long all of it may take; what is not read by then has a problem.
@@ -125,17 +125,16 @@ def read_code(
     end = time.monotonic() + deadline_ms / 1000
     reader = _Reader(root, end)
     asked = list(dict.fromkeys(patterns))
-    states = {
-        pattern: CodeState(None, 0, f"there are more than {MAX_PATTERNS} patterns") for pattern in asked[MAX_PATTERNS:]
-    }
+    states: dict[str, CodeState] = {}
     walks: dict[str, str] = {}
-    for pattern in asked[:MAX_PATTERNS]:
-        if not is_literal(pattern):
-            walks[pattern] = pattern
-        elif (directory := _find_directory(root, pattern)) is not None:
+    for pattern in asked:
+        directory = _find_directory(root, pattern) if is_literal(pattern) else pattern
+        if directory is None:
+            states[pattern] = _literal(reader, pattern)
+        elif len(walks) < MAX_PATTERNS:
             walks[pattern] = directory
         else:
-            states[pattern] = _literal(reader, pattern)
+            states[pattern] = CodeState(None, 0, f"there are more than {MAX_PATTERNS} patterns to walk")
     listed = _list(root, list(walks.values()), environ, end) if git else [_walk(root, w, end) for w in walks.values()]
     for pattern, names in zip(walks, listed, strict=True):
         states[pattern] = CodeState(None, 0, names) if isinstance(names, str) else reader.state(names)

@@ -90,7 +90,7 @@ OPERATIONS = (
     Operation(
         "log_finding",
         "log",
-        "Log a claim with its evidence and where it holds. Unassessed unless a state is asked that its evidence allows.",
+        "Log a claim with its evidence and where it holds. Unassessed unless you ask for a state the evidence allows.",
         (
             Argument("claim", "text", "one claim in a sentence", required=True, limit=MAX_CLAIM),
             _kind(required=True),

@@ -175,7 +175,14 @@ class Findings:
             finding_id = work.add_finding(draft, reason="logged")
             return finding_id, {"finding_id": f"F-{finding_id}", "version": 1, **work.state_of(finding_id)}
 
-        return self._write("log_finding", idempotency_key, draft.key(), cleaner, draft.warnings, log)
+        return self._write(
+            "log_finding",
+            log,
+            idempotency_key=idempotency_key,
+            arguments=draft.key(),
+            cleaner=cleaner,
+            warnings=draft.warnings,
+        )
 
     def add_evidence(self, *, finding_id: int, evidence: EvidenceInput, idempotency_key: str | None = None) -> Answer:
         """Add evidence to a finding. No state changes by itself; a conflict that arises is a warning."""
@@ -188,7 +195,7 @@ class Findings:
             return finding.id, {"finding_id": finding.name, **work.state_of(finding.id)}
 
         key = {"id": finding_id, "evidence": [link.key() for link in links]}
-        return self._write("add_evidence", idempotency_key, key, cleaner, (), add)
+        return self._write("add_evidence", add, idempotency_key=idempotency_key, arguments=key, cleaner=cleaner)
 
     def set_finding_state(
         self,
@@ -312,7 +319,14 @@ class Findings:
             }
 
         key = {"id": finding_id, "version": version, "reason": why, **draft.key()}
-        return self._write("supersede_finding", idempotency_key, key, cleaner, draft.warnings, supersede)
+        return self._write(
+            "supersede_finding",
+            supersede,
+            idempotency_key=idempotency_key,
+            arguments=key,
+            cleaner=cleaner,
+            warnings=draft.warnings,
+        )
 
     # Inside
 
@@ -345,16 +359,17 @@ class Findings:
             "reason": why,
             "evidence": [link.key() for link in links],
         }
-        return self._write(tool, idempotency_key, key, cleaner, (), settle)
+        return self._write(tool, settle, idempotency_key=idempotency_key, arguments=key, cleaner=cleaner)
 
     def _write(
         self,
         tool: str,
+        do: Callable[[Work], tuple[int, dict[str, Any]]],
+        *,
         idempotency_key: str | None,
         arguments: Mapping[str, object],
         cleaner: Cleaner,
-        warnings: tuple[str, ...],
-        do: Callable[[Work], tuple[int, dict[str, Any]]],
+        warnings: tuple[str, ...] = (),
     ) -> Answer:
         """Run one write of this project; a retried call gets its first answer."""
         digest = hashlib.blake2b(

@@ -41,8 +41,9 @@ def _default(value: object) -> Any:
 
 def _encoder(*, sort_keys: bool, ascii_only: bool) -> Any:
     encode = _json.encode_basestring_ascii if ascii_only else _json.encode_basestring
-    # Arguments by position: markers, default, encoder, indent, key and item separator, flags.
-    return _json.make_encoder({}, _default, encode, None, ":", ",", sort_keys, False, False)
+    # By position: markers, default, encoder, indent, key and item separator, flags. No markers: they would outlive
+    # a call that failed and refuse the next value at the same address; a cycle ends as a RecursionError.
+    return _json.make_encoder(None, _default, encode, None, ":", ",", sort_keys, False, False)
 
 
 _readable = _encoder(sort_keys=False, ascii_only=False)
@@ -70,14 +71,21 @@ def loads(text: str) -> Any:
 
 def dumps(value: object) -> str:
     """Return compact JSON in insertion order, non-ASCII text kept as it is."""
-    return "".join(_readable(value, 0))
+    return _encode(_readable, value)
 
 
 def dumps_ascii(value: object) -> str:
     """Return compact JSON that is pure ASCII: lone surrogates survive any encoding."""
-    return "".join(_plain_ascii(value, 0))
+    return _encode(_plain_ascii, value)
 
 
 def dumps_canonical(value: object) -> str:
     """Return the one JSON text of a value: keys sorted, compact. Hashes are taken over this form."""
-    return "".join(_canonical(value, 0))
+    return _encode(_canonical, value)
+
+
+def _encode(encoder: Any, value: object) -> str:
+    try:
+        return "".join(encoder(value, 0))
+    except RecursionError:
+        raise ValueError("circular value, or one nested too deep") from None

@@ -114,8 +114,9 @@ def test_several_patterns_each_get_their_own_state(tree: Tree) -> None:
     assert [after[p] == states[p] for p in states] == [True, False, True]
 
 
-def test_more_than_sixteen_patterns_are_not_read(tree: Tree) -> None:
-    states = tree.states(*(f"src/{n}" for n in range(18)))
+def test_any_number_of_single_files_is_read_but_only_sixteen_patterns_are_walked(tree: Tree) -> None:
+    assert all(state.problem == "" for state in tree.states(*(f"src/{n}" for n in range(40))).values())
+    states = tree.states(*(f"src/{n}*" for n in range(18)))
     assert [state.problem != "" for state in states.values()] == [False] * 16 + [True] * 2
 
 

@@ -62,13 +62,40 @@ class LogRow:
         self.reason = reason
 
 
-def find_generation(db: apsw.Connection, conversation: Conversation) -> int | None:
+class Generation:
+    """What a context holds since it last began; `answered`: that beginning was answered already."""
+
+    __slots__ = ("answered", "id", "trigger")
+
+    def __init__(self, id: int, trigger: str, answered: int) -> None:  # noqa: A002 - its number
+        self.id = id
+        self.trigger = trigger
+        self.answered = bool(answered)
+
+
+def find_generation(db: apsw.Connection, conversation: Conversation) -> Generation | None:
     """Return the newest generation of a conversation's context, None before the first."""
-    found: int | None = db.execute(
-        "select max(id) from generations where host = ? and session = ? and agent = ?",
+    row = db.execute(
+        "select id, trigger, answered from generations where host = ? and session = ? and agent = ? "
+        "order by id desc limit 1",
         (conversation.host, conversation.session, conversation.agent),
     ).get
-    return found
+    return None if row is None else Generation(*row)
+
+
+def find_handed(db: apsw.Connection, conversation: Conversation, before: int) -> list[Shown]:
+    """Return what the last generation before one was handed: the last that was handed anything."""
+    row = db.execute(
+        """select max(g.id) from generations g where g.host = ? and g.session = ? and g.agent = ? and g.id < ?
+             and exists (select 1 from shown s where s.generation_id = g.id)""",
+        (conversation.host, conversation.session, conversation.agent, before),
+    ).get
+    return [] if row is None else find_shown(db, row)
+
+
+def mark_answered(db: apsw.Connection, generation: int) -> None:
+    """Note that the beginning of a generation was answered."""
+    db.execute("update generations set answered = 1 where id = ?", (generation,))
 
 
 def find_shown(db: apsw.Connection, generation: int) -> list[Shown]:

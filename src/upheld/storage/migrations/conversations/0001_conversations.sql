@@ -9,7 +9,9 @@ create table generations (
   agent text not null,
   -- What began it: startup, clear, compact, fork, subagent, or unseen (no start was seen).
   trigger text not null,
-  began_at text not null
+  began_at text not null,
+  -- Whether its beginning was answered: a host may ask twice about one compaction.
+  answered integer not null default 0
 ) strict;
 
 create index generations_of_conversation on generations (host, session, agent, id);

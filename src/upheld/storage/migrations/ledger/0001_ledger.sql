@@ -79,9 +79,8 @@ create table findings (
 -- For injection at start: everything that policy or kind makes a candidate without words.
 create index findings_standing on findings (project_id, claim_kind, retrieval_policy)
   where lifecycle_state = 'current' and (retrieval_policy = 'always' or claim_kind = 'constraint');
--- For the declared task, and for what one session logged.
+-- For the declared task.
 create index findings_by_task on findings (project_id, task) where task <> '';
-create index findings_by_session on findings (project_id, host, session) where session <> '';
 create index findings_by_state on findings (project_id, lifecycle_state, epistemic_state, retrieval_policy);
 
 create table evidence (
@@ -158,6 +157,8 @@ create table finding_events (
 ) strict;
 
 create index finding_events_by_finding on finding_events (finding_id);
+-- For what one conversation logged or changed.
+create index finding_events_by_session on finding_events (session, host, finding_id) where session <> '';
 
 create table event_texts (
   seq integer primary key references finding_events (seq),
