@@ -31,6 +31,10 @@ _CHUNK = 1 << 16
 _SETTINGS = ("--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
 
 
+_running: set[int] = set()
+"""Process groups that this process started and has not reaped."""
+
+
 class Reply:
     """What one git process answered.
 
@@ -133,6 +137,15 @@ def run_all(
     return [Reply(NO_PROGRAM) if child is None else _finish(child, end) for child in children]
 
 
+def kill_all() -> None:
+    """End every git that still runs: for a process that is about to end itself."""
+    for pid in tuple(_running):
+        try:
+            os.killpg(pid, _KILL)
+        except OSError:
+            pass
+
+
 def _start(program: str, arguments: Sequence[str], cwd: str, environ: dict[str, str]) -> _Child | None:
     # There is no portable way to spawn in a directory; git changes into it itself.
     out_read, out_write = os.pipe()
@@ -159,6 +172,7 @@ def _start(program: str, arguments: Sequence[str], cwd: str, environ: dict[str, 
     finally:
         os.close(out_write)
         os.close(err_write)
+    _running.add(pid)
     return _Child(pid, out_read, err_read)
 
 
@@ -209,6 +223,7 @@ def _finish(child: _Child, end: float) -> Reply:
     if status is None:
         child.timed_out = not child.too_long
         status = _kill(child)
+    _running.discard(child.pid)
     return Reply(
         status,
         b"".join(child.out),

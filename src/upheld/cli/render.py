@@ -1,0 +1,154 @@
+"""Results as text for people: plain lines anywhere, tables and colour only on a terminal."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from upheld.text.quote import quote, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+def print_json(envelope: Mapping[str, Any]) -> None:
+    """Print an envelope as one line of JSON; half a surrogate pair survives as an escape."""
+    click.echo(json.dumps(envelope, ensure_ascii=True))
+
+
+def warn(messages: Iterable[str]) -> None:
+    """Print warnings to standard error."""
+    for message in messages:
+        click.secho(f"warning: {quote_lines(message)}", err=True, fg="yellow")
+
+
+def quote_lines(text: str) -> str:
+    """Return a message of ours with anything that could move a terminal's cursor made visible."""
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
+
+
+def print_written(name: str, data: Mapping[str, Any]) -> None:
+    """Print what a write did."""
+    verb = {
+        "log_finding": "Logged",
+        "add_evidence": "Added evidence to",
+        "set_finding_state": "Set",
+        "refute_finding": "Refuted",
+        "supersede_finding": "Logged",
+    }[name]
+    states = f"{data['epistemic_state']}, {data['lifecycle_state']}, version {data['version']}"
+    line = f"{verb} {data['finding_id']} ({states})"
+    if "supersedes" in data:
+        line += f" in place of {data['supersedes']}"
+    click.echo(line)
+
+
+def print_findings(data: Mapping[str, Any]) -> None:
+    """Print a list of findings: a table on a terminal, else a line each."""
+    findings = data["findings"]
+    if not findings:
+        click.echo("No findings.")
+    elif sys.stdout.isatty():
+        _print_table(findings)
+    else:
+        for finding in findings:
+            click.echo(f"{_states(finding)}  {quote(finding['claim'])}")
+            if finding.get("because"):
+                click.echo("    " + "; ".join(finding["because"]))
+    if data["more"]:
+        click.echo(f"More: upheld query --before {findings[-1]['finding_id']}")
+
+
+def print_finding(data: Mapping[str, Any]) -> None:
+    """Print one finding whole."""
+    click.echo(f"{_states(data)}  {data['claim_kind']}, version {data['version']}")
+    click.echo(f"  {quote(data['claim'])}")
+    for key in ("because", "tags", "aliases"):
+        if data.get(key):
+            label = {"because": "Check first"}.get(key, key.capitalize())
+            click.echo(f"  {label}: {'; '.join(one if key == 'because' else quote(one) for one in data[key])}")
+    click.echo(f"  Scope: {quote(json.dumps(data['scope'], ensure_ascii=False)) if data['scope'] else 'not given'}")
+    for link in data["evidence"]:
+        reported = " (reported)" if link.get("reported") else ""
+        where = f"{link['source_kind']}{reported} {quote(link['source_ref'])} ({link['resolution']})"
+        click.echo(f"  {link['evidence_id']} {link['role']}, {link['method']}: {where}")
+        for key in ("rationale", "excerpt"):
+            if link.get(key):
+                click.echo(f"      {key}: {quote(shorten(link[key], 300))}")
+    for relation in data["relations"]:
+        click.echo(f"  {relation['from']} {relation['kind']} {relation['to']}")
+    for event in data["events"]:
+        changes = ", ".join(f"{a or 'new'} -> {b}" for a, b in event.get("changes", {}).values())
+        reason = quote(event["reason"]) if "reason" in event else "purged"
+        click.echo(
+            f"  {event['at']}  {event['kind']} by {event['actor']}{': ' + changes if changes else ''} ({reason})"
+        )
+
+
+def print_status(data: Mapping[str, Any]) -> None:
+    """Print what there is here."""
+    project = data["project"]
+    click.echo(
+        f"Ledger:   {quote(data['ledger'])}" + ("" if data["ledger_exists"] else " (none yet; log_finding makes it)")
+    )
+    if project is None:
+        click.echo(f"Project:  not in the ledger yet (git: {quote(data['git'])})")
+    else:
+        counts = f"{project['current']} current of {project['total']} findings, {project['dead_ends']} dead ends"
+        click.echo(f"Project:  {quote(project['name'])}: {counts} (ledger revision {data['revision']})")
+    click.echo("Facts:")
+    for name, fact in data["facts"].items():
+        value = "unknown" if fact["value"] is None else quote(fact["value"])
+        click.echo(f"  {name:<12} {value}  ({fact['source']})")
+    for problem in data["problems"]:
+        click.echo(f"  problem: {quote_lines(problem)}")
+    if project is not None:
+        _print_injections(data)
+
+
+def _print_injections(data: Mapping[str, Any]) -> None:
+    click.echo("Injections:")
+    if not data["injections"]:
+        click.echo("  none yet: no host has asked for this project (upheld doctor codex)")
+    for trigger, counts in data["injections"].items():
+        click.echo(f"  {trigger:<18} {counts['injected']} with findings, {counts['empty']} empty")
+    last = data["last_injection"]
+    if last is not None:
+        what = f"{last['bytes']} bytes: " + ", ".join(f"{name} {outcome}" for name, outcome in last["items"])
+        click.echo(f"  last: {last['trigger']}: {what if last['bytes'] else 'empty: ' + last['reason']}")
+
+
+def _states(finding: Mapping[str, Any]) -> str:
+    parts = [finding["finding_id"], finding["epistemic_state"], finding["applicability"]]
+    if finding["lifecycle_state"] != "current":
+        parts.append(finding["lifecycle_state"])
+    if finding.get("in_conflict"):
+        parts.append("in conflict")
+    return f"[{' | '.join(parts)}]"
+
+
+def _print_table(findings: list[dict[str, Any]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False)
+    for heading in ("id", "state", "here", "claim"):
+        table.add_column(heading, overflow="fold")
+    colours = {"supported": "green", "refuted": "red", "contested": "yellow"}
+    for finding in findings:
+        state = finding["epistemic_state"]
+        lifecycle = "" if finding["lifecycle_state"] == "current" else f" ({finding['lifecycle_state']})"
+        claim = quote(finding["claim"])
+        if finding.get("because"):
+            claim += "\n" + "; ".join(finding["because"])
+        table.add_row(
+            finding["finding_id"],
+            Text(state + lifecycle, style=colours.get(state, "")),
+            finding["applicability"],
+            Text(claim),
+        )
+    Console(highlight=False).print(table)

@@ -1,0 +1,90 @@
+"""What every command shares: the ledger it opens, `--json`, and one place where errors become exit codes.
+
+A refusal exits 1, wrong usage 2, a bug 3 with its log named, an interrupt 130.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from typing import TYPE_CHECKING
+
+import click
+
+from upheld.api import Upheld
+from upheld.cli import render
+from upheld.cli.caller import read_caller
+from upheld.envelope import refuse
+from upheld.errors import INVALID_ARGUMENT, UpheldError
+from upheld.storage.places import find_places
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+REFUSED = 1
+USAGE = 2
+BUG = 3
+INTERRUPTED = 130
+
+
+def open_upheld() -> Upheld:
+    """Return the ledger as seen from the working directory by whoever runs this command."""
+    return Upheld(caller=read_caller(os.environ, at_terminal=sys.stdin.isatty()))
+
+
+def json_option() -> click.Option:
+    """Return `--json`, the same on every command."""
+    return click.Option(["--json", "as_json"], is_flag=True, help="print one JSON envelope")
+
+
+def run_guarded(command: Callable[[], int | None], name: str, *, as_json: bool) -> int:
+    """Run a command and return its exit status, whatever happens.
+
+    Args:
+        command: What to do.
+        name: The command's word, for the envelope.
+        as_json: Whether an error is printed as an envelope, to standard output.
+    """
+    try:
+        return command() or 0
+    except UpheldError as error:
+        if as_json:
+            render.print_json(refuse(error, command=name))
+        else:
+            click.secho(f"{error.code}: {render.quote_lines(error.message)}", err=True, fg="red")
+        return REFUSED
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.ClickException as error:
+        if as_json:
+            usage = UpheldError(error.format_message(), code=INVALID_ARGUMENT)
+            render.print_json(refuse(usage, command=name))
+        else:
+            error.show()
+        return USAGE
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("Interrupted.", err=True)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has seen enough.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception:  # noqa: BLE001 - the one place where a bug becomes a message
+        where = _keep_traceback(traceback.format_exc())
+        click.secho(f"This is a bug in Upheld. What happened is in {where}; nothing was lost.", err=True, fg="red")
+        return BUG
+
+
+def _keep_traceback(text: str) -> str:
+    """Write a traceback beside our state and return its path as it may be shown."""
+    state = find_places(os.environ).state
+    path = state + "/bug.log"
+    try:
+        os.makedirs(state, mode=0o700, exist_ok=True)
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600), "w") as file:
+            file.write(text)
+    except OSError:
+        click.echo(text, err=True)
+        return "the lines above"
+    return path.replace(os.path.expanduser("~"), "~", 1)

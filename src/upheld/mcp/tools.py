@@ -1,0 +1,163 @@
+"""The tools that a model is offered: the operations on findings and `ledger_status`, with honest hints.
+
+No rule lives here: arguments, checks and effects are those of `findings.operations`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from upheld.api import Upheld
+from upheld.envelope import refuse, succeed
+from upheld.errors import InvalidArgumentError, StorageError, UpheldError
+from upheld.findings.ledger import Caller as FindingsCaller
+from upheld.findings.ledger import Ledger
+from upheld.findings.operations import OPERATIONS, Operation
+from upheld.findings.store import shown
+from upheld.mcp.tool import Caller, Tool
+from upheld.storage import database
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+_HOSTS = {"codex-mcp-client": "codex", "claude-code": "claude-code"}
+"""What clients call themselves, and our names for these hosts."""
+
+OUTPUT_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "ok": {"type": "boolean"},
+        "data": {"type": ["object", "null"]},
+        "warnings": {"type": "array", "items": {"type": "string"}},
+        "error": {
+            "type": ["object", "null"],
+            "properties": {
+                "code": {"type": "string"},
+                "message": {"type": "string"},
+                "argument": {"type": "string"},
+            },
+            "required": ["code", "message"],
+        },
+    },
+    "required": ["ok", "data", "warnings", "error"],
+}
+"""The envelope, the same for every tool."""
+
+_TITLES = {
+    "log_finding": "Log a finding",
+    "query_findings": "Query findings",
+    "get_finding": "Get a finding",
+    "add_evidence": "Add evidence",
+    "set_finding_state": "Set a finding's state",
+    "refute_finding": "Refute a finding",
+    "supersede_finding": "Supersede a finding",
+}
+
+
+class Tools:
+    """Builds the tools of one server.
+
+    Args:
+        ledger: Shared by all calls.
+        cwd: The session's working directory: which project is meant.
+        environ: Of the server.
+    """
+
+    def __init__(self, ledger: Ledger, cwd: str, environ: Mapping[str, str]) -> None:
+        self._ledger = ledger
+        self._cwd = cwd
+        self._environ = environ
+
+    def build(self) -> list[Tool]:
+        """Return every tool, in the order of the operations."""
+        tools = [self._of(operation) for operation in OPERATIONS]
+        tools.append(
+            Tool(
+                name="ledger_status",
+                title="Ledger status",
+                description="What the ledger holds here, which facts are known, and why the last injection was empty.",
+                input_schema={"type": "object", "properties": {}, "additionalProperties": False},
+                output_schema=OUTPUT_SCHEMA,
+                annotations=_hints(writes=False),
+                call=self._enveloped(self._status),
+            )
+        )
+        return tools
+
+    def _of(self, operation: Operation) -> Tool:
+        def call(upheld: Upheld, arguments: dict[str, Any], caller: FindingsCaller) -> dict[str, object]:
+            answer = operation.run(upheld.findings, arguments)
+            self._touch(caller, answer.data)
+            return succeed(answer.data, answer.warnings)
+
+        return Tool(
+            name=operation.name,
+            title=_TITLES[operation.name],
+            description=operation.summary,
+            input_schema=operation.schema(),
+            output_schema=OUTPUT_SCHEMA,
+            annotations=_hints(writes=operation.writes),
+            call=self._enveloped(call),
+        )
+
+    def _enveloped(
+        self, call: Callable[[Upheld, dict[str, Any], FindingsCaller], dict[str, object]]
+    ) -> Callable[[dict[str, Any], Caller], Mapping[str, Any]]:
+        def run(arguments: dict[str, Any], caller: Caller) -> Mapping[str, Any]:
+            known = _as_findings_caller(caller)
+            try:
+                upheld = Upheld(self._cwd, caller=known, environ=self._environ, ledger=self._ledger)
+                return call(upheld, arguments, known)
+            except UpheldError as error:
+                return refuse(error)
+
+        return run
+
+    def _status(self, upheld: Upheld, arguments: dict[str, Any], _caller: FindingsCaller) -> dict[str, object]:
+        if arguments:
+            raise InvalidArgumentError(min(arguments), "is not known here", "ledger_status takes no arguments.")
+        return succeed(upheld.status())
+
+    def _touch(self, caller: FindingsCaller, data: Mapping[str, Any]) -> None:
+        """Note which finding this conversation fetched or wrote, so that a compaction hands it back."""
+        name = data.get("finding_id")
+        if not caller.session or not isinstance(name, str):
+            return
+        try:
+            db = database.open_for_writing(self._ledger.places.conversations, database.CONVERSATIONS)
+        except StorageError:
+            return  # costs a repeat, never the call
+        try:
+            with database.Transaction(db):
+                conversation = shown.Conversation(caller.host, caller.session, caller.agent)
+                shown.touch(db, conversation, [int(name.removeprefix("F-"))], self._ledger.now())
+        finally:
+            db.close()
+
+
+def _hints(*, writes: bool) -> dict[str, bool]:
+    """Say truly what a tool does. A host refuses unattended writes that are not marked harmless."""
+    return {
+        "readOnlyHint": not writes,
+        "destructiveHint": False,
+        "idempotentHint": not writes,
+        "openWorldHint": False,
+    }
+
+
+def _as_findings_caller(caller: Caller) -> FindingsCaller:
+    """Over MCP the actor is always `agent`; the host says which conversation it is."""
+    host = _HOSTS.get(caller.host, caller.host[:40])
+    session = caller.session or ""
+    agent = caller.thread if caller.thread and caller.thread != session else ""
+    return FindingsCaller("agent", host, session, agent)
+
+
+def render(envelope: Mapping[str, Any]) -> str:
+    """Return an envelope as the text a model reads: the same data, without what is empty."""
+    from upheld.text.jsontext import dumps
+
+    if not envelope["ok"]:
+        return dumps({"error": envelope["error"]})
+    shown_data = {"warnings": envelope["warnings"]} if envelope["warnings"] else {}
+    return dumps({**envelope["data"], **shown_data})
