@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 ORDER = {"applicable": 0, "conditional": 1, "needs_revalidation": 2, "unknown": 3, "incompatible": 4}
 """The rank of each applicability, best first."""
 
+NOT_KNOWN_THEN = "unknown when written"
+
 _COMMIT_LIKE = ("git.commit", "git.branch")
 """What a code anchor stands in for: with `paths`, another commit id alone changes nothing."""
 
@@ -99,7 +101,7 @@ def judge(
             continue
         before = known.facts.get(name)
         if before is None:
-            conditions.append(Condition(name, "revalidate_on", "unknown", "unknown when written", facts.get(name)))
+            conditions.append(Condition(name, "revalidate_on", "unknown", NOT_KNOWN_THEN, facts.get(name)))
         else:
             conditions.append(_compare(name, "revalidate_on", before, facts.get(name)))
     conditions += [_compare_code(pattern, known.anchor.get(pattern), code.get(pattern)) for pattern in scope.paths]

@@ -59,7 +59,7 @@ def explain(
         db, place.marks, declared={}, environ=place.environ, host={"session": f"{host}:{session}"} if session else {}
     )
     standing, touched = _read_context(ledger, shown.Conversation(host, session)) if session else ([], [])
-    own = touched + reading.find_of_session(db, project.id, host, session, retrieval.MAX_OWN)
+    logged = reading.find_of_session(db, project.id, host, session, retrieval.MAX_OWN) if session else []
     selection = retrieval.select(
         db,
         project.id,
@@ -69,7 +69,8 @@ def explain(
             task=surroundings.facts(("task",))["task"].value or "",
             budget=Budget(limit, "utf8"),
             shown=standing,
-            own=list(dict.fromkeys(own)),
+            logged=logged,
+            touched=touched,
         ),
         surroundings,
     )

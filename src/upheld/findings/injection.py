@@ -41,18 +41,19 @@ class Budget:
 
 
 class Block:
-    """The text to inject, "" for nothing, with which items stand in it and which were cut."""
+    """The text to inject, "" for nothing, with what stands in it: items kept and cut, and how many corrections."""
 
-    __slots__ = ("cut", "kept", "text")
+    __slots__ = ("corrections", "cut", "kept", "text")
 
-    def __init__(self, text: str, kept: list[Item], cut: list[Item]) -> None:
+    def __init__(self, text: str, kept: list[Item], cut: list[Item], corrections: int) -> None:
         self.text = text
         self.kept = kept
         self.cut = cut
+        self.corrections = corrections
 
 
 def format_block(items: list[Item], corrections: list[str], closing: str, budget: Budget) -> Block:
-    """Return the largest block that fits.
+    """Return the largest block that fits. What is kept is always the best of the ranking.
 
     Args:
         items: Best first.
@@ -61,25 +62,30 @@ def format_block(items: list[Item], corrections: list[str], closing: str, budget
         budget: The host's limit.
     """
     if not (items or corrections or closing):
-        return Block("", [], [])
-    full = [budget.size(item.full) for item in items]
-    short = [budget.size(item.short) for item in items]
+        return Block("", [], [], 0)
+    # One that would fill half of the block is told briefly, or those behind it would never be told.
+    brief = [budget.size(item.short) > budget.limit // 2 for item in items]
+    full = [item.brief if large else item.full for item, large in zip(items, brief, strict=True)]
+    short = [item.brief if large else item.short for item, large in zip(items, brief, strict=True)]
+    full_sizes = [budget.size(text) for text in full]
+    short_sizes = [budget.size(text) for text in short]
     # The items alone give lower bounds, so that the loops below start close to where they end.
-    for shortened in range(_first_within(full, short, budget.limit), len(items) + 1):
+    for shortened in range(_first_within(full_sizes, short_sizes, budget.limit), len(items) + 1):
         # The detail lines of the lowest-ranked items go first ...
-        text = _text(items, len(items) - shortened, corrections, closing)
+        whole = len(items) - shortened
+        text = _text(items, full[:whole] + short[whole:], corrections, closing)
         if budget.fits(text):
-            return Block(text, items, [])
-    for kept in range(min(len(items) - 1, _count_within(short, budget.limit)), -1, -1):
+            return Block(text, items, [], len(corrections))
+    for kept in range(min(len(items) - 1, _count_within(short_sizes, budget.limit)), -1, -1):
         # ... then whole items, from the end.
-        text = _text(items[:kept], 0, corrections, _with_rest(items[kept:], closing))
+        text = _text(items[:kept], short[:kept], corrections, _with_rest(items[kept:], closing))
         if budget.fits(text):
-            return Block(text, items[:kept], items[kept:])
+            return Block(text, items[:kept], items[kept:], len(corrections))
     for kept in range(len(corrections) - 1, 0, -1):
-        text = _text([], 0, corrections[:kept], _with_rest(items, closing))
+        text = _text([], [], corrections[:kept], _with_rest(items, closing))
         if budget.fits(text):
-            return Block(text, [], items)
-    return Block("", [], items)
+            return Block(text, [], items, kept)
+    return Block("", [], items, 0)
 
 
 def _first_within(full: list[int], short: list[int], limit: int) -> int:
@@ -104,16 +110,15 @@ def _count_within(short: list[int], limit: int) -> int:
     return len(short)
 
 
-def _text(items: list[Item], full: int, corrections: list[str], closing: str) -> str:
+def _text(items: list[Item], texts: list[str], corrections: list[str], closing: str) -> str:
     parts = [HEADING, NOTICE]
     if corrections:
         parts.append("")
         parts += [f"Correction: {line}" for line in corrections]
     for section in SECTIONS:
-        held = [(place, item) for place, item in enumerate(items) if item.section == section]
+        held = [text for item, text in zip(items, texts, strict=True) if item.section == section]
         if held:
-            parts += ["", f"### {section}"]
-            parts += [item.full if place < full else item.short for place, item in held]
+            parts += ["", f"### {section}", *held]
     if closing:
         parts += ["", closing]
     return "\n".join(parts)

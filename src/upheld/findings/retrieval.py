@@ -9,7 +9,7 @@ from __future__ import annotations
 from upheld.findings.applicability import ORDER
 from upheld.findings.candidates import RULES, find_candidates
 from upheld.findings.injection import Budget, format_block
-from upheld.findings.sections import Item, describe_change
+from upheld.findings.sections import Item, describe_changes
 from upheld.findings.store import reading
 from upheld.findings.store.shown import Shown
 from upheld.findings.surroundings import judge_all
@@ -64,20 +64,36 @@ class Request:
         task: The declared task, "" for none.
         budget: The host's limit for this block.
         shown: What already stands in this context generation (for a compaction: stood in the one before).
-        own: Findings that this conversation logged, cited or fetched.
+        logged: Findings that this conversation logged or changed; only a compaction looks at them.
+        touched: Those that it cited or fetched; the same.
     """
 
-    __slots__ = ("budget", "own", "shown", "task", "text", "trigger")
+    __slots__ = ("budget", "logged", "shown", "task", "text", "touched", "trigger")
 
     def __init__(
-        self, *, trigger: str, text: str, task: str, budget: Budget, shown: list[Shown], own: list[int]
+        self,
+        *,
+        trigger: str,
+        text: str,
+        task: str,
+        budget: Budget,
+        shown: list[Shown],
+        logged: list[int],
+        touched: list[int],
     ) -> None:
         self.trigger = trigger
         self.text = text
         self.task = task
         self.budget = budget
         self.shown = shown
-        self.own = own
+        self.logged = logged
+        self.touched = touched
+
+    def own(self) -> list[int]:
+        """Return what a compaction must bring back: handed out here, logged, cited or fetched."""
+        if self.trigger != COMPACT:
+            return []
+        return [one.finding_id for one in self.shown] + (self.logged + self.touched)[:MAX_OWN]
 
 
 class Decision:
@@ -136,7 +152,7 @@ def select(db: apsw.Connection, project_id: int, request: Request, surroundings:
     decisions: list[Decision] = []
     scored = {one.finding_id: one for one in _by_words(db, project_id, request)}
     wanted = _gather(db, project_id, request, scored)
-    loaded = reading.find_findings(db, project_id, wanted)
+    loaded = _follow(db, project_id, reading.find_findings(db, project_id, wanted), request)
     corrections, corrected = _correct(db, project_id, request, surroundings)
     findings = _filter(loaded, request, scored, decisions)
     judgements = judge_all(db, findings, surroundings)
@@ -144,7 +160,7 @@ def select(db: apsw.Connection, project_id: int, request: Request, surroundings:
     ranked = _cap(ranked, request, decisions, judgements, scored)
     evidence = reading.find_evidence(db, [finding.id for finding in ranked], newest=1)
     items = [Item(finding, judgements[finding.id], evidence.get(finding.id, [])) for finding in ranked]
-    closing = _closing(db, project_id, request, items)
+    closing = _closing(db, project_id, request)
     block = format_block(items, corrections, closing, request.budget)
     for outcome, group, why in (("kept", block.kept, "fits"), ("cut", block.cut, "no room in the budget")):
         decisions += [
@@ -160,7 +176,7 @@ def select(db: apsw.Connection, project_id: int, request: Request, surroundings:
     decisions.sort(key=lambda d: ("kept", "cut", "dropped").index(d.outcome))  # stable: keeps the ranking
     shown = [_as_shown(item.finding, item.judgement.applicability) for item in block.kept]
     reason = "" if block.text else _reason(decisions)
-    return Selection(block.text, shown + (corrected if block.text else []), decisions, reason)
+    return Selection(block.text, shown + corrected[: block.corrections], decisions, reason)
 
 
 def _by_words(db: apsw.Connection, project_id: int, request: Request) -> list[Candidate]:
@@ -172,11 +188,7 @@ def _by_words(db: apsw.Connection, project_id: int, request: Request) -> list[Ca
 def _gather(db: apsw.Connection, project_id: int, request: Request, scored: dict[int, Candidate]) -> list[int]:
     """Return the candidates of a trigger, most wanted first, each once."""
     wanted: list[int] = []
-    if request.trigger == COMPACT:
-        wanted += [one.finding_id for one in request.shown]
-        wanted += request.own[:MAX_OWN]
-        # What superseded a finding that was handed out takes its place.
-        wanted += [s for s in (reading.find_successor(db, finding_id) for finding_id in wanted) if s is not None]
+    wanted += request.own()
     if request.trigger != PROMPT:
         wanted += reading.find_standing(db, project_id, MAX_STANDING)
         wanted += reading.find_of_task(db, project_id, request.task, MAX_STANDING)
@@ -184,12 +196,34 @@ def _gather(db: apsw.Connection, project_id: int, request: Request, scored: dict
     return list(dict.fromkeys(wanted))
 
 
+def _follow(db: apsw.Connection, project_id: int, findings: list[Finding], request: Request) -> list[Finding]:
+    """Add what took the place of superseded findings that this context knew."""
+    own = set(request.own())
+    successors = [
+        _find_current(db, finding.id)
+        for finding in findings
+        if finding.id in own and finding.lifecycle_state == "superseded"
+    ]
+    known = {finding.id for finding in findings}
+    return findings + reading.find_findings(db, project_id, sorted({s for s in successors if s and s not in known}))
+
+
+def _find_current(db: apsw.Connection, finding_id: int) -> int | None:
+    """Return the end of a chain of supersessions, None if nothing superseded this one."""
+    seen = {finding_id}
+    latest = None
+    while (successor := reading.find_successor(db, finding_id)) is not None and successor not in seen:
+        seen.add(successor)
+        finding_id = latest = successor
+    return latest
+
+
 def _filter(
     findings: list[Finding], request: Request, scored: dict[int, Candidate], decisions: list[Decision]
 ) -> list[Finding]:
     """Apply the hard filters and what this generation already holds."""
     standing = {one.finding_id for one in request.shown} if request.trigger in (PROMPT, RESUME) else set()
-    asked_for = set(request.own) | {one.finding_id for one in request.shown}
+    own = set(request.own())
     kept = []
     for finding in findings:
         candidate = scored.get(finding.id)
@@ -197,17 +231,29 @@ def _filter(
             why = f"is {finding.lifecycle_state}"
         elif finding.retrieval_policy == "never":
             why = "retrieval policy never: only by id"
-        elif finding.retrieval_policy == "on_demand" and not (request.trigger == COMPACT and finding.id in asked_for):
+        elif finding.retrieval_policy == "on_demand" and finding.id not in own:
             why = "retrieval policy on_demand: only in queries"
         elif finding.id in standing:
             why = "already stands in this context"
-        elif candidate is not None and not candidate.is_relevant and finding.id not in asked_for:
+        elif candidate is not None and not candidate.is_relevant and not _stands(finding, request, own):
             why = "shares too little with the prompt"
         else:
             kept.append(finding)
             continue
         decisions.append(Decision(finding.id, "dropped", why, candidate=candidate))
     return kept
+
+
+def _stands(finding: Finding, request: Request, own: set[int]) -> bool:
+    """Say whether a finding is wanted whatever the words are."""
+    return finding.id in own or (
+        request.trigger != PROMPT
+        and (
+            finding.retrieval_policy == "always"
+            or finding.claim_kind == "constraint"
+            or bool(request.task and finding.task == request.task)
+        )
+    )
 
 
 def _judge(
@@ -217,21 +263,22 @@ def _judge(
     scored: dict[int, Candidate],
     decisions: list[Decision],
 ) -> list[Finding]:
-    """Drop what is incompatible, and at a start constraints that are not known to be in scope."""
+    """Drop what is incompatible, and constraints that nothing but their kind makes a candidate unless in scope."""
     kept = []
+    own = set(request.own())
     for finding in findings:
         judgement = judgements[finding.id]
         only_standing = (
-            request.trigger in (START, RESUME)
+            finding.id not in scored
+            and finding.id not in own
             and finding.retrieval_policy != "always"
             and not (request.task and finding.task == request.task)
+            and finding.claim_kind == "constraint"
         )
         if judgement.applicability == "incompatible":
-            why = "incompatible: " + "; ".join(map(describe_change, judgement.deciding))
+            why = "incompatible: " + describe_changes(judgement.deciding)
         elif only_standing and judgement.applicability not in ("applicable", "conditional"):
-            why = f"a constraint that is {judgement.applicability} here: " + "; ".join(
-                map(describe_change, judgement.deciding)
-            )
+            why = f"a constraint that is {judgement.applicability} here: {describe_changes(judgement.deciding)}"
         else:
             kept.append(finding)
             continue
@@ -322,7 +369,7 @@ def _form(shown: Shown) -> str:
 
 def _describe(db: apsw.Connection, finding: Finding, was: Shown, now: Shown, judgements: dict[int, Judgement]) -> str:
     if now.lifecycle_state == "superseded":
-        successor = reading.find_successor(db, finding.id)
+        successor = _find_current(db, finding.id)
         return f"superseded by F-{successor}" if successor is not None else "superseded"
     if now.lifecycle_state != "current":
         return now.lifecycle_state
@@ -330,12 +377,12 @@ def _describe(db: apsw.Connection, finding: Finding, was: Shown, now: Shown, jud
     if now.epistemic_state != was.epistemic_state or was.lifecycle_state != "current":
         parts.append(f"now {now.epistemic_state}")
     if now.applicability != was.applicability:
-        changes = "; ".join(map(describe_change, judgements[finding.id].deciding))
+        changes = describe_changes(judgements[finding.id].deciding)
         parts.append(f"now {now.applicability}" + (f" ({changes})" if changes else ""))
     return ", ".join(parts)
 
 
-def _closing(db: apsw.Connection, project_id: int, request: Request, items: list[Item]) -> str:
+def _closing(db: apsw.Connection, project_id: int, request: Request) -> str:
     if request.trigger == START:
         counts = reading.count_findings(db, project_id)
         if not counts["current"]:
@@ -344,7 +391,7 @@ def _closing(db: apsw.Connection, project_id: int, request: Request, items: list
             f"{_plural(counts['current'], 'finding')}, {_plural(counts['dead_ends'], 'dead end')} in this project: "
             "query_findings"
         )
-    if request.trigger == COMPACT and not request.own and not items:
+    if request.trigger == COMPACT and not request.logged:
         return NOTHING_LOGGED
     return ""
 
@@ -363,7 +410,7 @@ def _why(item: Item, request: Request, scored: dict[int, Candidate]) -> str:
         return "retrieval policy always"
     if request.trigger == COMPACT and any(one.finding_id == finding.id for one in request.shown):
         return "this context had been handed it"
-    if request.trigger == COMPACT and finding.id in request.own:
+    if request.trigger == COMPACT and finding.id in request.own():
         return "this conversation logged, cited or fetched it"
     candidate = scored.get(finding.id)
     if candidate is not None and candidate.is_relevant:

@@ -6,11 +6,14 @@ leave its lines or its section.
 
 from __future__ import annotations
 
+from upheld.findings.applicability import NOT_KNOWN_THEN
 from upheld.findings.model import is_in_conflict
-from upheld.text.quote import quote, quote_always, shorten
+from upheld.text.quote import quote, quote_always, quote_word, shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from upheld.findings.applicability import Condition, Judgement
     from upheld.findings.model import Evidence, Finding
 
@@ -24,6 +27,9 @@ SECTIONS = (SUPPORTED, DEAD_ENDS, CONTESTED, REVALIDATE, HYPOTHESES, CONSTRAINTS
 """In the order in which they stand in a block."""
 
 MAX_EXCERPT = 160
+MAX_VALUE = 80
+"""Code points of a fact, a path or a locator that are shown: lists and values are bounded, so every line is."""
+_MAX_LISTED = 4
 
 
 class Item:
@@ -33,18 +39,22 @@ class Item:
         finding: The finding.
         judgement: Its applicability here.
         evidence: Its newest evidence of each role.
+
+    It has three forms: `full`, `short` without the last line, and `brief` for one that would fill a block alone.
     """
 
-    __slots__ = ("evidence", "finding", "full", "judgement", "section", "short")
+    __slots__ = ("brief", "evidence", "finding", "full", "judgement", "section", "short")
 
     def __init__(self, finding: Finding, judgement: Judgement, evidence: list[Evidence]) -> None:
         self.finding = finding
         self.judgement = judgement
         self.evidence = evidence
         self.section = choose_section(finding, judgement, evidence)
-        required, optional = _lines(self)
-        self.short = "\n".join(required)
-        self.full = "\n".join(required + optional)
+        head, rest, details = _head(self), _rest(self), f"  Details: get_finding {finding.name}"
+        claim = f"  {'Path' if self.section == DEAD_ENDS else 'Claim'}: "
+        self.short = "\n".join([head, claim + quote(finding.claim), *rest])
+        self.full = f"{self.short}\n{details}"
+        self.brief = "\n".join([head, claim + quote(shorten(finding.claim, MAX_VALUE)), *rest[:1], details])
 
 
 def choose_section(finding: Finding, judgement: Judgement, evidence: list[Evidence]) -> str:
@@ -58,33 +68,42 @@ def choose_section(finding: Finding, judgement: Judgement, evidence: list[Eviden
     )
 
 
+def describe_changes(conditions: list[Condition]) -> str:
+    """Say on one bounded line what differs or is unknown."""
+    return "; ".join(_bounded([describe_change(condition) for condition in conditions]))
+
+
 def describe_change(condition: Condition) -> str:
     """Say in a few words what differs or is unknown, for a person and a model alike."""
     if condition.part == "paths":
-        path = quote(condition.key.removeprefix("paths:"))
+        path = _value(condition.key.removeprefix("paths:"))
         return f"{path} changed" if condition.outcome == "mismatch" else f"{path} could not be compared"
     if condition.key == "scope":
         return "the scope says nothing"
-    key, wanted = quote(condition.key), quote(condition.wanted)
+    key = _value(condition.key)
+    if condition.wanted == NOT_KNOWN_THEN:
+        return f"{key} was unknown when this was written"
+    wanted = _value(condition.wanted)
     if condition.found is None:
         return f"{key} is unknown here, wanted {wanted}"
-    return f"{key} is {quote(condition.found)} here, wanted {wanted}"
+    return f"{key} is {_value(condition.found)} here, wanted {wanted}"
 
 
 def describe_scope(finding: Finding) -> str:
     """Return the scope on one line."""
     scope = finding.scope
 
-    def conditions(prefix: str, entries: object) -> list[str]:
-        pairs = entries.items() if isinstance(entries, dict) else ()
-        return [
-            f"{prefix}{quote(name)} {' or '.join(map(quote, value)) if isinstance(value, tuple) else quote(value)}"
-            for name, value in pairs
+    def conditions(prefix: str, entries: Mapping[str, str | tuple[str, ...]]) -> list[str]:
+        listed = [
+            f"{prefix}{_value(name)} "
+            + " or ".join(_bounded([_value(one) for one in (wanted if isinstance(wanted, tuple) else (wanted,))]))
+            for name, wanted in entries.items()
         ]
+        return _bounded(listed)
 
     parts = conditions("", scope.match) + conditions("context ", scope.context)
     if scope.paths:
-        parts.append("code " + ", ".join(map(quote, scope.paths)))
+        parts.append("code " + ", ".join(_bounded([_value(path) for path in scope.paths])))
     if scope.everywhere:
         parts.append("everywhere in this project")
     return "; ".join(parts) or "not given"
@@ -92,9 +111,9 @@ def describe_scope(finding: Finding) -> str:
 
 def describe_evidence(evidence: Evidence) -> str:
     """Return one piece of evidence on one line: source, and what it says, quoted and bounded."""
-    where = f"{evidence.source_kind} {quote(shorten(evidence.source_ref, MAX_EXCERPT))}"
+    where = f"{evidence.source_kind} {quote_word(shorten(evidence.source_ref, MAX_EXCERPT))}"
     if evidence.locator:
-        where += f" at {quote(shorten(evidence.locator, 60))}"
+        where += f" at {_value(evidence.locator)}"
     notes = []
     if evidence.source_kind == "user_statement" and evidence.actor != "user":
         notes.append("reported")
@@ -106,17 +125,22 @@ def describe_evidence(evidence: Evidence) -> str:
     return f"{where}: {quote_always(shorten(said, MAX_EXCERPT))}" if said else where
 
 
-def _lines(item: Item) -> tuple[list[str], list[str]]:
-    finding, judgement = item.finding, item.judgement
-    states = [finding.name, finding.epistemic_state, judgement.applicability]
+def _head(item: Item) -> str:
+    finding = item.finding
+    states = [finding.name, finding.epistemic_state, item.judgement.applicability]
     if finding.lifecycle_state != "current":
         states.append(finding.lifecycle_state)
-    label = "Path" if item.section == DEAD_ENDS else "Claim"
-    lines = [f"- [{' | '.join(states)}]", f"  {label}: {quote(finding.claim)}"]
+    return f"- [{' | '.join(states)}]"
+
+
+def _rest(item: Item) -> list[str]:
+    """Return the lines after the claim: first what restricts it, then evidence and scope."""
+    finding, judgement = item.finding, item.judgement
+    lines = []
     if item.section == REVALIDATE:
-        lines.append("  Check first: " + "; ".join(map(describe_change, judgement.deciding)))
+        lines.append("  Check first: " + describe_changes(judgement.deciding))
     elif judgement.applicability in ("conditional", "needs_revalidation", "unknown"):
-        lines.append("  Condition: " + "; ".join(map(describe_change, judgement.deciding)))
+        lines.append("  Condition: " + describe_changes(judgement.deciding))
     if item.section == CONTESTED:
         lines += _evidence_lines("For", "supports", item) + _evidence_lines("Against", "contradicts", item)
     elif finding.epistemic_state == "refuted":
@@ -124,7 +148,7 @@ def _lines(item: Item) -> tuple[list[str], list[str]]:
     else:
         lines += _evidence_lines("Evidence", "supports", item)
     lines.append(f"  {'Holds for' if item.section == DEAD_ENDS else 'Scope'}: {describe_scope(finding)}")
-    return lines, [f"  Details: get_finding {finding.name}"]
+    return lines
 
 
 def _evidence_lines(label: str, role: str, item: Item) -> list[str]:
@@ -132,3 +156,13 @@ def _evidence_lines(label: str, role: str, item: Item) -> list[str]:
     if not links:
         return []
     return [f"  {label}: {describe_evidence(links[0])}"]
+
+
+def _value(text: str) -> str:
+    return quote_word(shorten(text, MAX_VALUE))
+
+
+def _bounded(parts: list[str]) -> list[str]:
+    """Return the first few of them and how many more there are."""
+    more = len(parts) - _MAX_LISTED
+    return parts if more <= 0 else [*parts[:_MAX_LISTED], f"{more} more"]

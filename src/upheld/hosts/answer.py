@@ -181,7 +181,9 @@ def _select(
     past: _Past,
 ) -> Answer:
     trigger, begins = _choose_trigger(event, past.generation)
-    own = past.touched + reading.find_of_session(ledger, project.id, adapter.name, event.session, retrieval.MAX_OWN)
+    logged: list[int] = []
+    if trigger == retrieval.COMPACT:
+        logged = reading.find_of_session(ledger, project.id, adapter.name, event.session, retrieval.MAX_OWN)
     selection = retrieval.select(
         ledger,
         project.id,
@@ -191,7 +193,8 @@ def _select(
             task=surroundings.facts(("task",))["task"].value or "",
             budget=Budget(_limit(adapter, trigger), adapter.unit),
             shown=past.shown if trigger in (retrieval.PROMPT, retrieval.RESUME) else past.handed,
-            own=list(dict.fromkeys(own)),
+            logged=logged,
+            touched=past.touched,
         ),
         surroundings,
     )
@@ -240,8 +243,10 @@ def _read_past(places: Places, conversation: Conversation) -> _Past:
         past.touched = shown.find_touched(db, conversation)
         if past.generation is not None:
             past.shown = shown.find_shown(db, past.generation.id)
-            # A compaction that began a new generation left what was handed out in the one before.
-            past.handed = past.shown or shown.find_handed(db, conversation, past.generation.id)
+            past.handed = past.shown
+            if past.generation.trigger == retrieval.COMPACT:
+                # A compaction that began a new generation left what was handed out in the one before.
+                past.handed = shown.find_handed(db, conversation, past.generation.id) + past.shown
     finally:
         db.close()
     return past
@@ -255,7 +260,9 @@ def _choose_trigger(event: HostEvent, generation: Generation | None) -> tuple[st
     """
     compacted = generation is not None and generation.trigger == retrieval.COMPACT
     if event.kind == events.PROMPTED:
-        return retrieval.PROMPT, ""
+        # A subagent is asked nothing after its compaction, and a question that failed is lost: then the prompt is it.
+        unanswered = generation is not None and compacted and not generation.answered
+        return (retrieval.COMPACT if unanswered else retrieval.PROMPT), ""
     if event.kind in (events.RESUMED, events.COMPACTED) and compacted:
         assert generation is not None  # noqa: S101 - for the type checker: it was compacted
         return (retrieval.RESUME if generation.answered else retrieval.COMPACT), ""
@@ -266,7 +273,7 @@ def _choose_trigger(event: HostEvent, generation: Generation | None) -> tuple[st
 
 
 def _text(adapter: Adapter, event: HostEvent, trigger: str) -> str:
-    if trigger == retrieval.PROMPT:
+    if event.kind == events.PROMPTED:
         return event.text
     if trigger == retrieval.COMPACT and event.transcript:
         return adapter.find_last_prompt(event.transcript)

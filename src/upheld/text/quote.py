@@ -37,6 +37,11 @@ def quote(text: str) -> str:
     return text if is_plain(text) else quote_always(text)
 
 
+def quote_word(text: str) -> str:
+    """Return the form for a place among other words: quoted as soon as it has a space or ends like a separator."""
+    return text if is_plain(text) and " " not in text and text[-1] not in ",;:" else quote_always(text)
+
+
 def quote_always(text: str) -> str:
     """Return a JSON string in which every character that could mislead is escaped."""
     encoded = jsontext.dumps(text)

@@ -84,11 +84,23 @@ def find_generation(db: apsw.Connection, conversation: Conversation) -> Generati
 
 
 def find_handed(db: apsw.Connection, conversation: Conversation, before: int) -> list[Shown]:
-    """Return what the last generation before one was handed: the last that was handed anything."""
+    """Return what the last generation before one was handed: the last that was handed anything.
+
+    Only back to where the context last began with nothing: what a clear took away is not looked for.
+    """
     row = db.execute(
-        """select max(g.id) from generations g where g.host = ? and g.session = ? and g.agent = ? and g.id < ?
-             and exists (select 1 from shown s where s.generation_id = g.id)""",
-        (conversation.host, conversation.session, conversation.agent, before),
+        """select max(g.id) from generations g
+           where g.host = :host and g.session = :session and g.agent = :agent and g.id < :before
+             and exists (select 1 from shown s where s.generation_id = g.id)
+             and g.id >= coalesce((select max(b.id) from generations b
+               where b.host = :host and b.session = :session and b.agent = :agent and b.id < :before
+                 and b.trigger <> 'compact'), 0)""",
+        {
+            "host": conversation.host,
+            "session": conversation.session,
+            "agent": conversation.agent,
+            "before": before,
+        },
     ).get
     return [] if row is None else find_shown(db, row)
 
