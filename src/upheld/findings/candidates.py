@@ -9,6 +9,7 @@ with a text is not about it: better nothing than a wrong hint.
 from __future__ import annotations
 
 import math
+from unicodedata import normalize
 
 from upheld.findings.store import reading
 from upheld.text.words import iter_phrases, read_words
@@ -35,6 +36,8 @@ _COMMON_FLOOR = 24
 """A word in more than an eighth of the findings (and more than a few) says nothing in this project."""
 
 _MIN_WORDS = 2
+
+_OPERATORS = frozenset({"or", "and"})
 
 
 class Candidate:
@@ -116,3 +119,32 @@ def find_candidates(db: apsw.Connection, project_id: int, text: str) -> list[Can
             one.telling = one.telling or word in words.telling
     ranked = sorted(found.values(), key=lambda one: (-one.relevance, -one.finding_id))
     return ranked[:MAX_CANDIDATES]
+
+
+def find_by_text(db: apsw.Connection, project_id: int, text: str, *, whole_only: bool) -> list[int]:
+    """Return the findings that hold a text literally in claim, tags or aliases: a scan of the project.
+
+    For queries only: what stands inside a word, a single Chinese character or nothing but common words is not in
+    the index, and a query must not deny what is there. Those that hold the whole text come first, then, unless
+    `whole_only`, those that hold any of its words (`OR` between them is read as that); newest first, at most
+    `MAX_CANDIDATES`.
+    """
+    whole = " ".join(_fold(text).split())
+    pieces = [piece for piece in whole.split() if piece not in _OPERATORS]
+    if not pieces:
+        return []
+    literally: list[int] = []
+    partly: list[int] = []
+    for finding_id, *texts in reading.iter_texts(db, project_id):
+        held = _fold("\n".join(texts))
+        if whole in held:
+            literally.append(finding_id)
+        elif not whole_only and any(piece in held for piece in pieces):
+            partly.append(finding_id)
+        if len(literally) >= MAX_CANDIDATES:
+            break
+    return (literally + partly)[:MAX_CANDIDATES]
+
+
+def _fold(text: str) -> str:
+    return normalize("NFKC", text).lower()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from upheld.findings.candidates import find_candidates
+from upheld.findings.candidates import find_by_text, find_candidates
 from upheld.findings.model import Evidence, Finding, is_in_conflict, scope_as_data
 from upheld.findings.sections import describe_change
 from upheld.findings.store import reading
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from upheld.findings.applicability import Judgement
 
 _BATCH = 200
+_ENOUGH = 20
 
 
 def search(
@@ -44,6 +45,9 @@ def search(
 
     if words:
         ranked = [one.finding_id for one in find_candidates(db, project_id, words)]
+        if len(ranked) < _ENOUGH:
+            # The index knows whole words only; a query must not deny what a look at every claim would find.
+            ranked = list(dict.fromkeys([*ranked, *find_by_text(db, project_id, words, whole_only=bool(ranked))]))
         by_id = {finding.id: finding for finding in reading.find_findings(db, project_id, ranked)}
         yield [by_id[i] for i in ranked if i in by_id and fits(by_id[i])]
         return
