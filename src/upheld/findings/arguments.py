@@ -6,10 +6,11 @@ An error names the argument, what is wrong with it and what would be right.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from upheld.context.facts import check_fact
+from upheld.context.facts import check_fact, is_provided
 from upheld.context.globs import check_pattern
 from upheld.errors import InvalidArgumentError
 from upheld.findings import model
@@ -23,6 +24,7 @@ MAX_TEXT = 4000
 MAX_SHORT = 300
 MAX_NAME = 80
 MAX_LIST = 16
+MAX_FACTS = 32
 MAX_LIMIT = 100
 
 
@@ -119,7 +121,9 @@ def parse_finding(name: str, value: object) -> int:
 
 
 def _parse_number(name: str, value: object, letter: str, noun: str) -> int:
-    text = str(value).strip().upper() if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**15:
+        return value
+    text = value.strip().upper() if isinstance(value, str) else ""
     digits = text.removeprefix(f"{letter}-")
     if not (digits.isascii() and digits.isdigit() and 0 < len(digits) <= 15):
         raise InvalidArgumentError(name, f"is no {noun} id", f"Write it like {letter}-12.")
@@ -193,7 +197,7 @@ def _finding(argument: Argument, value: object) -> int:
 
 def _facts(argument: Argument, value: object) -> dict[str, str]:
     facts = {}
-    for name, entry in _mapping(argument.name, value).items():
+    for name, entry in _mapping(argument.name, value, MAX_FACTS).items():
         text = _scalar(f"{argument.name}.{_shown(name)}", entry)
         problem = check_fact(name, text)
         if problem:
@@ -203,7 +207,7 @@ def _facts(argument: Argument, value: object) -> dict[str, str]:
 
 
 def _scope(argument: Argument, value: object) -> Scope:
-    data = _mapping(argument.name, value)
+    data = _mapping(argument.name, value, MAX_FACTS)
     for key in data:
         if key not in SCOPE_FIELDS:
             raise InvalidArgumentError(
@@ -228,23 +232,29 @@ def _scope(argument: Argument, value: object) -> Scope:
 
 def _conditions(name: str, value: object) -> dict[str, str | tuple[str, ...]]:
     conditions: dict[str, str | tuple[str, ...]] = {}
-    for key, wanted in _mapping(name, value if value is not None else {}).items():
+    for key, wanted in _mapping(name, value if value is not None else {}, MAX_FACTS).items():
         where = f"{name}.{_shown(key)}"
-        values = [_scalar(where, one) for one in (wanted if isinstance(wanted, list) else [wanted])]
+        listed = _list(where, wanted, MAX_LIST) if isinstance(wanted, (list, tuple)) else [wanted]
+        values = [_scalar(where, one) for one in listed]
         if not values:
             raise InvalidArgumentError(where, "is an empty list", "Name at least one value.")
         for text in values:
-            problem = check_fact(key, text)
+            problem = _check_condition(key, text)
             if problem:
                 raise InvalidArgumentError(where, problem, "Fact names are like git.branch or backend.")
-        conditions[key] = tuple(values) if isinstance(wanted, list) else values[0]
+        conditions[key] = tuple(values) if isinstance(wanted, (list, tuple)) else values[0]
     return conditions
+
+
+def _check_condition(name: object, value: str) -> str:
+    """Return what is wrong with a condition: a scope may ask for what only a provider may declare."""
+    return check_fact(f"x.{name}" if isinstance(name, str) and is_provided(name) else name, value)
 
 
 def _names(name: str, value: object) -> tuple[str, ...]:
     names = []
     for one in _list(name, value, MAX_LIST):
-        problem = "" if one == "paths" else check_fact(one, "any")
+        problem = "" if one == "paths" else _check_condition(one, "any")
         if problem:
             raise InvalidArgumentError(name, problem, 'Write fact names, like ["git.commit", "backend"].')
         names.append(str(one))
@@ -254,13 +264,13 @@ def _names(name: str, value: object) -> tuple[str, ...]:
 def _pattern(value: object) -> str:
     if not isinstance(value, str):
         raise InvalidArgumentError(
-            "paths", f"holds a {_kind_of(value)}", 'Write paths like "src/model.py" or "src/**".'
+            "scope.paths", f"holds a {_kind_of(value)}", 'Write paths like "src/model.py" or "src/**".'
         )
     return check_pattern(value)
 
 
 def _piece(argument: Argument, value: object) -> EvidenceInput:
-    data = _mapping(argument.name, value)
+    data = _mapping(argument.name, value, MAX_FACTS)
     fields = {field.name: field for field in EVIDENCE_FIELDS}
     values: dict[str, str] = {}
     for key, entry in data.items():
@@ -274,11 +284,12 @@ def _piece(argument: Argument, value: object) -> EvidenceInput:
             values[key] = _PARSERS[field.kind](named, entry)
     existing = values.pop("evidence_id", None)
     number = None if existing is None else _parse_number(f"{argument.name}.evidence_id", existing, "E", "evidence")
-    for key in ("source_kind", "source_ref"):
+    for key in ("source_kind", "source_ref", "locator", "revision", "excerpt", "observed_at"):
         if number is not None and key in values:
             raise InvalidArgumentError(
                 f"{argument.name}.{key}", "can't change existing evidence", "Give evidence_id, or a new source."
             )
+    for key in ("source_kind", "source_ref"):
         if number is None and key not in values:
             raise InvalidArgumentError(f"{argument.name}.{key}", "is missing", f"Give {fields[key].doc}.")
     kind = values.pop("source_kind", "")
@@ -307,9 +318,11 @@ def _list(name: str, value: object, limit: int) -> list[object]:
     return list(value)
 
 
-def _mapping(name: str, value: object) -> dict[str, Any]:
+def _mapping(name: str, value: object, limit: int) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise InvalidArgumentError(name, f"is a {_kind_of(value)}", "Give an object.")
+    if len(value) > limit:
+        raise InvalidArgumentError(name, f"has {len(value)} entries", f"At most {limit} are kept.")
     for key in value:
         if not isinstance(key, str):
             raise InvalidArgumentError(name, "has a key that is no text", "Give an object with text keys.")
@@ -319,7 +332,13 @@ def _mapping(name: str, value: object) -> dict[str, Any]:
 def _scalar(name: str, value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, (int, float)):
+    if isinstance(value, int):
+        if abs(value) >= 10**MAX_NAME:  # Python refuses to print a number of thousands of digits
+            raise InvalidArgumentError(name, "is a number that is too large", "Give it as a text, or a smaller one.")
+        return str(value)
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise InvalidArgumentError(name, f"is {value}", "Give a finite number.")
         return str(value)
     return check_text(name, value, MAX_SHORT)
 
@@ -332,7 +351,9 @@ def _kind_of(value: object) -> str:
 
 def _shown(value: object) -> str:
     """Return a caller's own value in a form that is safe and short enough for a message."""
-    text = value if isinstance(value, str) else repr(value)
+    if isinstance(value, int) and abs(value) >= 10**MAX_NAME:
+        return "a number that is too large"
+    text = value if isinstance(value, str) else repr(value) if isinstance(value, (int, float)) else _kind_of(value)
     safe = "".join(c if c.isprintable() else "?" for c in text[:MAX_NAME])
     return safe or "empty"
 

@@ -12,7 +12,7 @@ import fcntl
 import os
 import time
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import apsw
@@ -29,6 +29,14 @@ if TYPE_CHECKING:
     from upheld.storage.places import Places
 
 LOCK_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """A connection and which file it has open: a restored backup is another file under the same name."""
+
+    db: apsw.Connection
+    file: tuple[int, int] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +65,7 @@ class Write:
     caller: Caller
     entropy: Callable[[int], bytes]
     _key: bytes
+    _head: Head
     _count: int
     _last_hash: str
     warnings: list[str] = field(default_factory=list)
@@ -97,9 +106,9 @@ class Write:
         writing.add_event(self.db, row, self._last_hash, salt, text)
 
     @property
-    def reached(self) -> tuple[int, str]:
-        """Return count and last hash of the chain after this write."""
-        return self._count, self._last_hash
+    def reached(self) -> Head:
+        """Return the head of the chain after this write."""
+        return replace(self._head, count=self._count, last_hash=self._last_hash)
 
 
 class Ledger:
@@ -124,8 +133,8 @@ class Ledger:
         self._clock = clock
         self._entropy = entropy
         self._vfs = vfs
-        self._writer: apsw.Connection | None = None
-        self._reader: apsw.Connection | None = None
+        self._writer: _Opened | None = None
+        self._reader: _Opened | None = None
 
     def now(self) -> str:
         """Return the time, ISO 8601 in UTC with milliseconds."""
@@ -137,11 +146,15 @@ class Ledger:
         Raises:
             StorageError: The ledger is damaged, foreign, newer or unreadable.
         """
+        if self._reader is not None and self._reader.file != _identify(self.places.ledger):
+            _let_go(self._reader)
+            self._reader = None
         if self._reader is None:
-            self._reader = database.open_for_reading(
-                self.places.ledger, database.LEDGER, timeout_ms=database.WRITE_TIMEOUT_MS
-            )
-        return self._reader
+            db = database.open_for_reading(self.places.ledger, database.LEDGER, timeout_ms=database.WRITE_TIMEOUT_MS)
+            if db is None:
+                return None
+            self._reader = _Opened(db, _identify(self.places.ledger))
+        return self._reader.db
 
     @contextmanager
     def write(self, caller: Caller) -> Iterator[Write]:
@@ -151,33 +164,37 @@ class Ledger:
             StorageError: Nothing was written.
         """
         with self._locked():
-            db = self._open_writer()
-            try:
-                with database.Transaction(db):
-                    opened = self._begin(db, caller)
-                    start = opened.reached
-                    yield opened
-                    if opened.reached != start:
-                        writing.advance_revision(db)
-            except apsw.Error as error:
-                raise _as_storage_error(error) from error
+            with as_refusals(), database.Transaction(db := self._open_writer()):
+                opened = self._begin(db, caller)
+                start = opened.reached
+                yield opened
+                if opened.reached != start:
+                    writing.advance_revision(db)
             if opened.reached != start:
-                self._advance(db, *opened.reached)
+                # A head that stays behind is no alarm, so a failure here is none either.
+                with suppress(OSError):
+                    self.seal(db).advance(opened.reached)
 
     def close(self) -> None:
         """Close both connections."""
-        for db in (self._writer, self._reader):
-            if db is not None:
-                db.close()
+        for opened in (self._writer, self._reader):
+            if opened is not None:
+                opened.db.close()
         self._writer = self._reader = None
 
     def seal(self, db: apsw.Connection) -> Seal:
         """Return the key and head of this ledger."""
         return Seal(self.places.state, reading.get_ledger_uid(db))
 
-    def open_for_repair(self) -> apsw.Connection:
-        """Return the writing connection without looking at the chain: for `check --accept` and the like."""
-        return self._open_writer()
+    @contextmanager
+    def repair(self) -> Iterator[apsw.Connection]:
+        """Hold the writers' lock and a transaction without looking at the chain: for accepting the ledger as it is."""
+        with self._locked(), as_refusals(), database.Transaction(db := self._open_writer()):
+            yield db
+
+    def new_key(self) -> bytes:
+        """Return random bytes for a chain's key."""
+        return self._entropy(32)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -197,48 +214,44 @@ class Ledger:
             os.close(lock)
 
     def _open_writer(self) -> apsw.Connection:
+        if self._writer is not None and self._writer.file != _identify(self.places.ledger):
+            _let_go(self._writer)
+            self._writer = None
         if self._writer is None:
             db = database.open_for_writing(self.places.ledger, database.LEDGER, vfs=self._vfs)
             if not reading.get_ledger_uid(db):
                 with database.Transaction(db):
                     writing.ensure_ledger(db, self._entropy(16).hex(), self.now())
-            self._writer = db
-        return self._writer
+            self._writer = _Opened(db, _identify(self.places.ledger))
+        return self._writer.db
 
     def _begin(self, db: apsw.Connection, caller: Caller) -> Write:
         count, last_hash = writing.get_last_event(db)
-        key = self._check_continues(db, self.seal(db), count)
+        key, head = self._check_continues(db, self.seal(db), count)
         now = self.now()
         last_at = reading.get_last_time(db)
-        write = Write(db, max(now, last_at), caller, self._entropy, key, count, last_hash)
+        write = Write(db, max(now, last_at), caller, self._entropy, key, head, count, last_hash)
         if last_at > now:
             write.warnings.append(
                 f"The clock is behind the last event ({last_at}); this write carries that time instead."
             )
         return write
 
-    def _check_continues(self, db: apsw.Connection, seal: Seal, count: int) -> bytes:
-        """Return the key, after looking whether the ledger still continues what the head says was written."""
+    def _check_continues(self, db: apsw.Connection, seal: Seal, count: int) -> tuple[bytes, Head]:
+        """Return key and head, after looking whether the ledger still continues what the head says was written."""
         key, head = seal.find_key(), seal.find_head()
         if key is None or head is None:
             if count:
                 raise KeyMissingError
-            key = self._entropy(32)
-            seal.create_key(key, Head(0, GENESIS))
-            return key
+            key, head = self.new_key(), Head(0, GENESIS)
+            seal.create_key(key, head)
+            return key, head
         if count < head.count:
             raise RolledBackError(f"it holds {count} events, and {head.count} were written")
         if head.count and not same(writing.find_event_hash(db, head.count) or "", head.last_hash):
             raise RolledBackError(f"event {head.count} is not the one that was written")
         check_rows(db, key, head.count, head.last_hash)
-        return key
-
-    def _advance(self, db: apsw.Connection, count: int, last_hash: str) -> None:
-        """Move the head forward. A head that stays behind is no alarm, so a failure here is none either."""
-        seal = self.seal(db)
-        head = seal.find_head() or Head(0, GENESIS)
-        with suppress(OSError):
-            seal.advance(Head(count, last_hash, head.start, head.start_hash))
+        return key, head
 
 
 def check_rows(db: apsw.Connection, key: bytes, after: int, hash_before: str) -> None:
@@ -280,6 +293,32 @@ def _wait_for(lock: int) -> None:
             return
 
 
+@contextmanager
+def as_refusals() -> Iterator[None]:
+    """Let no error of the driver leave: each becomes a `StorageError` that says what to do."""
+    try:
+        yield
+    except apsw.Error as error:
+        raise _as_storage_error(error) from error
+
+
+def _identify(path: str) -> tuple[int, int] | None:
+    try:
+        seen = os.stat(path, follow_symlinks=False)
+    except OSError:
+        return None
+    return seen.st_dev, seen.st_ino
+
+
+def _let_go(opened: _Opened) -> None:
+    """Close a connection to a file that is no longer the ledger.
+
+    Without the option SQLite would remove the WAL by its name, which is the new file's by now.
+    """
+    opened.db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    opened.db.close()
+
+
 def _as_storage_error(error: apsw.Error) -> StorageError:
     if isinstance(error, apsw.BusyError):
         return database.BusyError("The ledger")
@@ -292,4 +331,6 @@ def _as_storage_error(error: apsw.Error) -> StorageError:
         )
     if isinstance(error, (apsw.CorruptError, apsw.NotADBError)):
         return StorageError("The ledger is damaged. `upheld check` says where; restore a backup. Nothing was written.")
-    return StorageError("The ledger refused the write. Nothing was written.")
+    return StorageError(
+        "The ledger can't be used as it is. `upheld check` says what is wrong with it. Nothing was written."
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from upheld.errors import (
     CONCURRENT_MODIFICATION,
+    INVALID_ARGUMENT,
     NOT_FOUND,
     PROJECT_SCOPE_MISMATCH,
     InvalidArgumentError,
@@ -40,7 +41,38 @@ class UnknownEvidenceError(UpheldError):
         super().__init__(
             f"There is no evidence E-{evidence_id} in this project. get_finding lists the ids. Nothing was written.",
             code=NOT_FOUND,
-            argument="evidence_id",
+            argument="evidence.evidence_id",
+        )
+
+
+class OtherProjectEvidenceError(UpheldError):
+    """The evidence belongs to another project; nothing of it is told."""
+
+    def __init__(self, evidence_id: int) -> None:
+        super().__init__(
+            f"E-{evidence_id} belongs to another project; evidence is only used in its own. Nothing was written.",
+            code=PROJECT_SCOPE_MISMATCH,
+            argument="evidence.evidence_id",
+        )
+
+
+class EvidenceLinkedError(InvalidArgumentError):
+    """The same evidence already does the same for this finding."""
+
+    def __init__(self, finding: str, evidence: str, role: str) -> None:
+        super().__init__(
+            "evidence.evidence_id",
+            f"is {evidence}, which {finding} has with role {role} already",
+            "Leave it out, or give it another role.",
+        )
+
+
+class PersonRequiredError(UpheldError):
+    """Something that only a person may do."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"{what} is for people: run it in a terminal. Nothing was written.", code=INVALID_ARGUMENT, argument="actor"
         )
 
 

@@ -16,6 +16,7 @@ from upheld.errors import InvalidArgumentError
 from upheld.findings import views
 from upheld.findings.cleaning import Cleaner
 from upheld.findings.drafts import Draft, build_draft, look_up_links
+from upheld.findings.ledger import as_refusals
 from upheld.findings.model import KnownContext, Scope
 from upheld.findings.refusals import OtherArgumentsError, OtherProjectError, UnknownFindingError
 from upheld.findings.states import check_transition
@@ -64,6 +65,7 @@ class Findings:
 
     # Reading: never renews or changes anything, never takes a lock.
 
+    @as_refusals()
     def query_findings(
         self,
         *,
@@ -116,6 +118,7 @@ class Findings:
                 break
         return Answer({"findings": listed[:wanted], "more": len(listed) > wanted}, tuple(surroundings.problems))
 
+    @as_refusals()
     def get_finding(self, *, finding_id: int, facts: Mapping[str, str] | None = None) -> Answer:
         """Return one finding whole: states, scope, applicability here, evidence, relations and events.
 
@@ -131,6 +134,7 @@ class Findings:
 
     # Writing
 
+    @as_refusals()
     def log_finding(
         self,
         *,
@@ -169,7 +173,7 @@ class Findings:
             task=task or "",
             retrieval_policy=retrieval_policy or "relevant",
         )
-        draft = self._anchor(self._limit_policy(draft, granted=False), facts)
+        draft = self._anchor(self._limit_policy(draft, granted=False), facts, cleaner)
 
         def log(work: Work) -> tuple[int, dict[str, Any]]:
             finding_id = work.add_finding(draft, reason="logged")
@@ -256,6 +260,7 @@ class Findings:
             idempotency_key=idempotency_key,
         )
 
+    @as_refusals()
     def supersede_finding(
         self,
         *,
@@ -298,7 +303,7 @@ class Findings:
             retrieval_policy=retrieval_policy or old.retrieval_policy,
         )
         draft = self._limit_policy(draft, granted=old.retrieval_policy == "always")
-        draft = self._anchor(draft, facts)
+        draft = self._anchor(draft, facts, cleaner)
         why = cleaner.text(reason)
 
         def supersede(work: Work) -> tuple[int, dict[str, Any]]:
@@ -372,9 +377,9 @@ class Findings:
         warnings: tuple[str, ...] = (),
     ) -> Answer:
         """Run one write of this project; a retried call gets its first answer."""
-        digest = hashlib.blake2b(
-            jsontext.dumps_canonical(arguments).encode("utf-8", "surrogatepass"), digest_size=32
-        ).hexdigest()
+        digest = _digest(jsontext.dumps_canonical(arguments))
+        # Whatever a caller takes as a key is kept as a digest: it is only ever compared.
+        key = None if idempotency_key is None else _digest(idempotency_key)
         with self._ledger.write(self._caller) as write:
             project = ensure_project(
                 write.db,
@@ -383,20 +388,20 @@ class Findings:
                 now=write.now,
                 new_uid=write.new_uid,
             )
-            if idempotency_key is not None:
-                earlier = writing.find_answer(write.db, project.id, tool, idempotency_key)
+            if key is not None:
+                earlier = writing.find_answer(write.db, project.id, tool, key)
                 if earlier is not None:
                     if earlier[0] != digest:
                         raise OtherArgumentsError
                     return Answer(jsontext.loads(earlier[1]), ("This call was made before; here is its first answer.",))
             work = Work(write, project)
             finding_id, data = do(work)
-            if idempotency_key is not None:
+            if key is not None:
                 writing.keep_answer(
                     write.db,
                     project.id,
                     tool,
-                    idempotency_key,
+                    key,
                     arguments_hash=digest,
                     finding_id=finding_id,
                     answer=jsontext.dumps(data),
@@ -440,7 +445,7 @@ class Findings:
             warnings=(*draft.warnings, "retrieval_policy always is granted by a person; it was logged as relevant."),
         )
 
-    def _anchor(self, draft: Draft, facts: Mapping[str, str] | None) -> Draft:
+    def _anchor(self, draft: Draft, facts: Mapping[str, str] | None, cleaner: Cleaner) -> Draft:
         """Read the facts and the code that the scope names: the context in which the claim holds now."""
         surroundings = self._surroundings(self._ledger.read(), facts)
         names = sorted(draft.scope.fact_names() - {"paths"})
@@ -462,4 +467,9 @@ class Findings:
         unknown = [name for name in (*draft.scope.match, *draft.scope.context) if known.get(name) is None]
         if unknown:
             warnings.append(f"Unknown here: {', '.join(unknown)}. Declare them, or this stays unproven here.")
-        return replace(draft, known=KnownContext(known, anchor), warnings=tuple(warnings))
+        kept = {name: None if value is None else cleaner.text(value) for name, value in known.items()}
+        return replace(draft, known=KnownContext(kept, anchor), warnings=tuple(warnings))
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=32).hexdigest()

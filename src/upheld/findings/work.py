@@ -11,7 +11,9 @@ from upheld.findings.drafts import check_draft
 from upheld.findings.model import Evidence, Finding, is_in_conflict, scope_as_data
 from upheld.findings.refusals import (
     ChangedMeanwhileError,
+    EvidenceLinkedError,
     OtherProjectError,
+    OtherProjectEvidenceError,
     UnknownEvidenceError,
     UnknownFindingError,
 )
@@ -188,10 +190,14 @@ class Work:
         """Store one link and return its event form."""
         piece, write = link.piece, self._write
         if piece.evidence_id is not None:
-            held = writing.find_evidence_source(self._db, self._project.id, piece.evidence_id)
-            if held is None:
-                raise UnknownEvidenceError(piece.evidence_id)
             evidence_id = piece.evidence_id
+            holder = writing.find_project_of_evidence(self._db, evidence_id)
+            if holder is None:
+                raise UnknownEvidenceError(evidence_id)
+            if holder != self._project.id:
+                raise OtherProjectEvidenceError(evidence_id)
+            if writing.has_link(self._db, finding_id, evidence_id, piece.role):
+                raise EvidenceLinkedError(f"F-{finding_id}", f"E-{evidence_id}", piece.role)
         evidence = Evidence(
             id=0,
             uid=write.new_uid(),
@@ -263,17 +269,24 @@ def source_as_data(evidence: Evidence) -> dict[str, Any]:
 
 
 def index_words(draft: Draft) -> dict[str, list[str]]:
+    """Return the words under which a new finding is found."""
+    return list_words(draft.claim, draft.tags, draft.aliases, draft.scope.paths)
+
+
+def list_words(
+    claim: str, tags: Iterable[str], aliases: Iterable[str], patterns: Iterable[str]
+) -> dict[str, list[str]]:
     """Return the words under which a finding is found: claim, tags and aliases as phrases, paths."""
     paths: dict[str, None] = {}
-    for pattern in draft.scope.paths:
+    for pattern in patterns:
         lower = pattern.lower()
         paths[lower] = None
         name = lower.rsplit("/", 1)[-1]
         if not any(character in name for character in "*?["):
             paths[name] = None
     return {
-        "c": list(read_words(draft.claim).terms),
-        "t": [phrase for phrase in dict.fromkeys(map(normalise_phrase, (*draft.tags, *draft.aliases))) if phrase],
+        "c": list(read_words(claim).terms),
+        "t": [phrase for phrase in dict.fromkeys(map(normalise_phrase, (*tags, *aliases))) if phrase],
         "p": list(paths),
     }
 

@@ -19,6 +19,10 @@ from upheld.errors import StorageError
 from upheld.storage.database import check_owned, ensure_private_directory
 from upheld.text import jsontext
 
+_HEX = frozenset("0123456789abcdef")
+_HEAD_BYTES = 300
+"""Every head has this length, so that a shorter one leaves nothing of a longer one behind."""
+
 GENESIS = ""
 """The "hash before" of the first row."""
 
@@ -62,13 +66,15 @@ class Row:
 class Head:
     """How far the chain was written: the number of events and the hash of the last one.
 
-    `start` and `start_hash` name the event after which this key vouches; 0 and "" from the beginning.
+    `start` is the event after which this key vouches row by row, 0 from the beginning. What a person accepted
+    up to there is vouched for by `start_digest`, the chain of this key over those rows from the first on.
     """
 
     count: int
     last_hash: str
     start: int = 0
     start_hash: str = GENESIS
+    start_digest: str = GENESIS
 
 
 def hash_text(salt: str, text: str) -> str:
@@ -92,14 +98,20 @@ class Seal:
     """
 
     def __init__(self, state: str, ledger_uid: str) -> None:
+        if len(ledger_uid) != 32 or not set(ledger_uid) <= _HEX:  # it comes from the file and names paths
+            raise RolledBackError("its uid is damaged")
         self._directory = state + "/chain"
         self._key_path = f"{self._directory}/{ledger_uid}.key"
         self._head_path = f"{self._directory}/{ledger_uid}.head"
+        self._accepted_path = f"{self._directory}/{ledger_uid}.accepted"
 
     def find_key(self) -> bytes | None:
         """Return the key, None if there is none."""
         text = self._read(self._key_path)
-        return None if text is None else bytes.fromhex(text.strip())
+        try:
+            return None if text is None else bytes.fromhex(text.strip())
+        except ValueError:
+            raise RolledBackError("its key is damaged") from None
 
     def find_head(self) -> Head | None:
         """Return the head, None if there is none."""
@@ -107,21 +119,31 @@ class Seal:
         if text is None:
             return None
         try:
-            count, last, start, start_hash = jsontext.loads(text)
-            return Head(int(count), str(last), int(start), str(start_hash))
+            count, last, start, start_hash, digest = jsontext.loads(text)
+            return Head(int(count), str(last), int(start), str(start_hash), str(digest))
         except (ValueError, TypeError):
             raise RolledBackError("the head beside its key is damaged") from None
 
     def create_key(self, key: bytes, head: Head) -> None:
-        """Write a new key and where its chain begins; an old pair is replaced."""
+        """Write a new key and where its chain begins; an old pair is replaced.
+
+        The key comes first: whoever is stopped between the two finds a head that does not fit and is asked again.
+        """
         ensure_private_directory(os.path.dirname(self._directory), "The state directory")
         ensure_private_directory(self._directory, "The directory of the chain's key")
-        self._write(self._head_path, _head_text(head), sync=True)
-        self._write(self._key_path, key.hex() + "\n", sync=True)
+        self._write(self._key_path, key.hex() + "\n")
+        self._write(self._head_path, _head_text(head))
 
     def advance(self, head: Head) -> None:
-        """Move the head forward. The caller holds the write lock; the ledger itself is already synced."""
-        self._write(self._head_path, _head_text(head), sync=False)
+        """Move the head forward. The caller holds the write lock; the ledger itself is already synced.
+
+        One block of the file is overwritten in place: no second sync, and a power cut leaves the old head or the new.
+        """
+        descriptor = os.open(self._head_path, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            os.pwrite(descriptor, _head_text(head).encode("ascii"), 0)
+        finally:
+            os.close(descriptor)
 
     def _read(self, path: str) -> str | None:
         try:
@@ -133,19 +155,34 @@ class Seal:
         except (OSError, UnicodeDecodeError):
             raise RolledBackError("its key or head can't be read") from None
 
-    def _write(self, path: str, text: str, *, sync: bool) -> None:
+    def keep_acceptance(self, line: str) -> None:
+        """Append one line to the record of who accepted the ledger as it was, and why."""
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+        with open(os.open(self._accepted_path, flags, 0o600), "a", encoding="utf-8") as file:
+            file.write(line + "\n")
+
+    def find_acceptances(self) -> list[str]:
+        """Return the lines of that record, oldest first."""
+        try:
+            check_owned(self._accepted_path, "The record of acceptances", directory=False)
+            with open(self._accepted_path, encoding="utf-8") as file:
+                return file.read().splitlines()
+        except (OSError, UnicodeDecodeError):
+            return []
+
+    def _write(self, path: str, text: str) -> None:
         beside = path + ".new"
         descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         with open(descriptor, "w", encoding="ascii") as file:
             file.write(text)
-            if sync:
-                file.flush()
-                os.fsync(file.fileno())
+            file.flush()
+            os.fsync(file.fileno())
         os.replace(beside, path)
 
 
 def _head_text(head: Head) -> str:
-    return jsontext.dumps([head.count, head.last_hash, head.start, head.start_hash]) + "\n"
+    text = jsontext.dumps([head.count, head.last_hash, head.start, head.start_hash, head.start_digest])
+    return text.ljust(_HEAD_BYTES) + "\n"
 
 
 def same(one: str, other: str) -> bool:

@@ -137,11 +137,13 @@ def check_owned(path: str, what: str, *, directory: bool) -> None:
     if seen.st_uid != os.geteuid():
         raise NotOursError(what, "belongs to another user", "Use a directory of your own (UPHELD_HOME).")
     if directory:
-        above = os.stat(os.path.dirname(path) or "/")
-        if above.st_mode & stat.S_IWOTH and not above.st_mode & stat.S_ISVTX:
-            raise NotOursError(
-                what, "stands in a directory that anybody may change", "Take the write bit for others off it."
-            )
+        above = path
+        while above != (above := os.path.dirname(above)):
+            mode = os.stat(above).st_mode
+            if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+                raise NotOursError(
+                    what, "stands below a directory that anybody may change", "Take the write bit for others off it."
+                )
     elif seen.st_mode & 0o022:
         raise NotOursError(what, "may be written by other users", "Run `chmod 600` on it.")
 
@@ -170,7 +172,9 @@ def open_for_writing(
         check_owned(path, what[0].upper() + what[1:], directory=False)
     except OSError as error:
         raise UnreadableDatabaseError(what, _reason(error)) from error
+    db: apsw.Connection | None = None
     try:
+        _peek(path, kind)
         db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE, vfs=vfs)
         db.set_busy_timeout(timeout_ms)
         if _is_blank(db):
@@ -180,11 +184,16 @@ def open_for_writing(
         if _version(db) < VERSIONS[kind]:
             migrate(db, kind)
     except apsw.BusyError as error:
+        _close(db)
         raise BusyError(what) from error
     except apsw.Error as error:
+        _close(db)
         if created and os.path.getsize(path) == 0:
             os.unlink(path)
         raise UnreadableDatabaseError(what, _sqlite_reason(error)) from error
+    except StorageError:
+        _close(db)
+        raise
     return db
 
 
@@ -205,16 +214,49 @@ def open_for_reading(path: str, kind: str, *, timeout_ms: int = HOOK_TIMEOUT_MS)
         return None
     except OSError as error:
         raise UnreadableDatabaseError(what, _reason(error)) from error
+    db: apsw.Connection | None = None
     try:
+        _peek(path, kind)
         db = _open_read_only(path, timeout_ms)
         _check_kind(db, kind)
         if _version(db) < VERSIONS[kind]:
             raise UnreadableDatabaseError(what, "its schema is older; any writing command upgrades it")
     except apsw.BusyError as error:
+        _close(db)
         raise BusyError(what) from error
     except apsw.Error as error:
+        _close(db)
         raise UnreadableDatabaseError(what, _sqlite_reason(error)) from error
+    except StorageError:
+        _close(db)
+        raise
     return db
+
+
+def _close(db: apsw.Connection | None) -> None:
+    if db is not None:
+        db.close()
+
+
+def _peek(path: str, kind: str) -> None:
+    """Refuse a file that is not ours before anything is opened that could change it.
+
+    SQLite rolls a foreign file's journal back and empties its WAL. Immutable means that it does not; and opening
+    the file ourselves is no way, since closing it would drop the locks that another connection of this process has.
+    """
+    if os.path.getsize(path) == 0:
+        return
+    db = _open_immutable(path)
+    try:
+        _check_kind(db, kind)
+    finally:
+        db.close()
+
+
+def _open_immutable(path: str) -> apsw.Connection:
+    return apsw.Connection(
+        "file:" + _uri_path(path) + "?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    )
 
 
 def _open_read_only(path: str, timeout_ms: int) -> apsw.Connection:
@@ -227,9 +269,7 @@ def _open_read_only(path: str, timeout_ms: int) -> apsw.Connection:
     except (apsw.CantOpenError, apsw.ReadOnlyError):
         if had_wal or os.path.exists(wal):
             raise
-        db = apsw.Connection(
-            "file:" + _uri_path(path) + "?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-        )
+        db = _open_immutable(path)
         if os.path.exists(wal):
             db.close()
             raise
@@ -275,8 +315,9 @@ def _version(db: apsw.Connection) -> int:
 
 def _prepare(db: apsw.Connection, path: str, kind: str) -> None:
     """Make a blank file ours. The journal mode is kept in the file, so it is chosen once."""
-    db.execute(f"pragma journal_mode = {'truncate' if on_network_file_system(path) else 'wal'}").get  # noqa: B018
+    # The id first: with a WAL it would stay there, and a file must say whose it is without its WAL.
     db.execute(f"pragma application_id = {APPLICATION_IDS[kind]}")
+    db.execute(f"pragma journal_mode = {'truncate' if on_network_file_system(path) else 'wal'}").get  # noqa: B018
 
 
 def _check_kind(db: apsw.Connection, kind: str) -> None:
@@ -297,10 +338,15 @@ def _tune(db: apsw.Connection, kind: str) -> None:
     db.execute(f"pragma synchronous = {'full' if kind == LEDGER else 'normal'}")
 
 
-def on_network_file_system(path: str) -> bool:
-    """Say whether a path lies on a file system where WAL's shared memory can't work."""
+def on_network_file_system(path: str, *, table: str = "/proc/self/mounts") -> bool:
+    """Say whether a path lies on a file system where WAL's shared memory can't work.
+
+    Args:
+        path: Absolute.
+        table: The kernel's list of what is mounted where.
+    """
     try:
-        with open("/proc/self/mounts", encoding="utf-8", errors="replace") as file:
+        with open(table, encoding="utf-8", errors="replace") as file:
             mounts = [line.split(" ")[1:3] for line in file]
     except OSError:
         return False

@@ -184,12 +184,20 @@ def keep_answer(
     )
 
 
-def find_evidence_source(db: apsw.Connection, project_id: int, evidence_id: int) -> str | None:
-    """Return the source of a piece of evidence of this project, None if it has none of that number."""
-    found: str | None = db.execute(
-        "select source_ref from evidence where id = ? and project_id = ?", (evidence_id, project_id)
-    ).get
+def find_project_of_evidence(db: apsw.Connection, evidence_id: int) -> int | None:
+    """Return which project holds a piece of evidence, None if nobody does."""
+    found: int | None = db.execute("select project_id from evidence where id = ?", (evidence_id,)).get
     return found
+
+
+def has_link(db: apsw.Connection, finding_id: int, evidence_id: int, role: str) -> bool:
+    """Say whether a piece of evidence does this for a finding already."""
+    return bool(
+        db.execute(
+            "select exists (select 1 from finding_evidence where finding_id = ? and evidence_id = ? and role = ?)",
+            (finding_id, evidence_id, role),
+        ).get
+    )
 
 
 def get_last_refutation(db: apsw.Connection, finding_id: int) -> int:
