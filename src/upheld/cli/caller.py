@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from upheld.findings.ledger import Caller
@@ -11,7 +12,10 @@ if TYPE_CHECKING:
 
 _AGENT_VARIABLES = (
     "CODEX_CI",
+    "CODEX_SANDBOX",
+    "CODEX_SANDBOX_NETWORK_DISABLED",
     "CODEX_SESSION_ID",
+    "CODEX_THREAD_ID",
     "CLAUDECODE",
     "CLAUDE_CODE_SESSION_ID",
     "DSH_SESSION_ID",
@@ -34,3 +38,13 @@ def read_caller(environ: Mapping[str, str], *, at_terminal: bool) -> Caller:
     if at_terminal and not any(environ.get(name) for name in _AGENT_VARIABLES):
         return Caller("user")
     return Caller("agent", host, session, agent)
+
+
+def is_at_terminal() -> bool:
+    """Say whether somebody can type here; standard input may be closed."""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def is_person(environ: Mapping[str, str]) -> bool:
+    """Say whether a person sits at the terminal: only they are asked, and only they may confirm."""
+    return read_caller(environ, at_terminal=is_at_terminal()).actor == "user"

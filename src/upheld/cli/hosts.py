@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from upheld import __version__
+from upheld.api import find_cwd
+from upheld.cli.agreement import ask, yes_option
 from upheld.cli.render import print_json
 from upheld.cli.run import REFUSED, json_option
 from upheld.envelope import succeed
@@ -53,8 +55,7 @@ def install(host: str, *, yes: bool, skill: bool, agents_md: str | None, languag
     if not plan.changed:
         _say("Codex is wired already; nothing changes.", as_json=as_json)
     else:
-        if not _agreed(plan, yes=yes, as_json=as_json):
-            return REFUSED
+        _agree(plan, yes=yes, as_json=as_json)
         backups = apply_plan(plan, places, datetime.now(UTC))
     for path in backups:
         _say(f"Backup: {_shown(path)}", as_json=as_json)
@@ -62,7 +63,7 @@ def install(host: str, *, yes: bool, skill: bool, agents_md: str | None, languag
         wiring.hook_command(sys.executable, places),
         wiring.server_values(sys.executable, environ),
         environ,
-        os.getcwd(),
+        find_cwd(),
         f"upheld-install-{secrets.token_hex(8)}",
     )
     _report(checks, "install", as_json=as_json, extra={"changed": plan.changed, "next": plan.hint})
@@ -76,16 +77,15 @@ def uninstall(host: str, *, yes: bool, agents_md: str | None, purge_data: bool, 
     places = find_places(os.environ)
     plan = plan_uninstall(_codex_home(), places, agents_md=None if agents_md is None else os.path.abspath(agents_md))
     left: Sequence[str] = ()
+    if purge_data and not yes:
+        ask("Delete all findings of all projects, and their backups?")
     if plan.changed:
-        if not _agreed(plan, yes=yes, as_json=as_json):
-            return REFUSED
+        _agree(plan, yes=yes, as_json=as_json)
         apply_plan(plan, places, datetime.now(UTC))
         _say("Upheld was taken out of Codex.", as_json=as_json)
     else:
         _say("Codex is not wired; nothing changes.", as_json=as_json)
     if purge_data:
-        if not yes and not click.confirm("Delete all findings of all projects, and their backups?", err=True):
-            return REFUSED
         left = purge(places)
         _say("All data of Upheld was deleted." + (f" Left: {', '.join(left)}" if left else ""), as_json=as_json)
     if as_json:
@@ -104,7 +104,7 @@ def doctor(host: str, *, as_json: bool) -> int:
         python=sys.executable,
         roots=find_roots(),
         environ=os.environ,
-        cwd=os.getcwd(),
+        cwd=find_cwd(),
     )
     _report(checks, "doctor", as_json=as_json, extra={})
     return REFUSED if any(check.ok is False for check in checks) else 0
@@ -114,17 +114,13 @@ def _codex_home() -> str:
     return os.environ.get("CODEX_HOME") or os.path.expanduser("~/.codex")
 
 
-def _agreed(plan: Plan, *, yes: bool, as_json: bool) -> bool:
-    """Show what would change and ask; without a terminal only `--yes` agrees."""
+def _agree(plan: Plan, *, yes: bool, as_json: bool) -> None:
+    """Show what would change and ask."""
     _say(plan.render_diff().rstrip("\n"), as_json=as_json)
     for note in plan.notes:
         _say(f"note: {note}", as_json=as_json)
-    if yes:
-        return True
-    if not sys.stdin.isatty():
-        click.echo("Nothing was changed. Repeat with --yes to agree to the change above.", err=True)
-        return False
-    return click.confirm("Change these files?", err=True)
+    if not yes:
+        ask("Change these files?")
 
 
 def _report(checks: Sequence[Check], command: str, *, as_json: bool, extra: dict[str, object]) -> None:
@@ -140,8 +136,9 @@ def _report(checks: Sequence[Check], command: str, *, as_json: bool, extra: dict
 
 
 def _say(text: str, *, as_json: bool) -> None:
-    if text.strip() and not as_json:
-        click.echo(text)
+    """Print what is no result: with `--json` to standard error, which nobody parses."""
+    if text.strip():
+        click.echo(text, err=as_json)
 
 
 def _shown(path: str) -> str:
@@ -153,17 +150,13 @@ def _host() -> click.Argument:
     return click.Argument(["host"], type=click.Choice(HOSTS))
 
 
-def _yes() -> click.Option:
-    return click.Option(["--yes"], is_flag=True, help="agree to the change without being asked")
-
-
 commands = [
     click.Command(
         "install",
         callback=install,
         params=[
             _host(),
-            _yes(),
+            yes_option(),
             click.Option(["--skill"], is_flag=True, help="also write a skill with the agent's instructions"),
             click.Option(["--agents-md"], metavar="PATH", help="also append the agent's instructions to this file"),
             click.Option(["--language"], type=click.Choice(sorted(TEXTS)), default="en", help="of skill and block"),
@@ -177,7 +170,7 @@ commands = [
         callback=uninstall,
         params=[
             _host(),
-            _yes(),
+            yes_option(),
             click.Option(["--agents-md"], metavar="PATH", help="take our block out of this file"),
             click.Option(["--purge-data"], is_flag=True, help="also delete all findings, databases and backups"),
             json_option(),

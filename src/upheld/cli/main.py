@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import sys
 
 import click
 
 from upheld import __version__
-from upheld.cli import explain, findings, hosts, status
+from upheld.cli import explain, findings, hosts, project, status
 from upheld.cli.run import run_guarded
 
 
@@ -29,7 +30,14 @@ def build() -> click.Group:
             help="Print the version.",
         )
     )
-    for command in (*findings.build_commands(), status.command, explain.command, *hosts.commands, _mcp()):
+    for command in (
+        *findings.build_commands(),
+        status.command,
+        explain.command,
+        project.group,
+        *hosts.commands,
+        _mcp(),
+    ):
         group.add_command(command)
     return group
 
@@ -57,11 +65,17 @@ def _serve() -> int:
 
 def main() -> int:
     """Run the command in `sys.argv` and return its exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal of another encoding gets escapes, no half of the output.
+            stream.reconfigure(errors="backslashreplace")
     arguments = sys.argv[1:]
-    name = next((argument for argument in arguments if not argument.startswith("-")), "")
+    options = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    words = [argument for argument in options if not argument.startswith("-")]
+    name = " ".join(words[: 2 if words[:1] == [project.group.name] else 1])
     group = build()
     return run_guarded(
         lambda: group.main(arguments, prog_name="upheld", standalone_mode=False),
         name,
-        as_json="--json" in arguments,
+        as_json="--json" in options,
     )

@@ -25,11 +25,15 @@ _MAX_STDIN = 4 * 1024 * 1024
 
 
 def build_params(arguments: Sequence[Argument], subject: str) -> list[click.Parameter]:
-    """Return the click parameters of an operation; `subject` is taken by position."""
+    """Return the click parameters of an operation; `subject` is taken by position.
+
+    Nothing is checked here: what is missing or not allowed is refused by the operation, in the words that every face
+    uses.
+    """
     params: list[click.Parameter] = []
     for argument in arguments:
         if argument.name == subject:
-            params.insert(0, click.Argument([argument.name], required=argument.required))
+            params.insert(0, click.Argument([argument.name], required=False, metavar=_position(argument)))
         elif argument.kind == "scope":
             params += _scope_params()
         else:
@@ -46,38 +50,37 @@ def read_values(arguments: Sequence[Argument], given: dict[str, Any]) -> dict[st
     values: dict[str, Any] = {}
     for argument in arguments:
         value = _scope_value(given) if argument.kind == "scope" else given.get(argument.name)
-        if value in (None, (), "", False) and not (argument.required and value == ""):
-            continue
-        values[argument.name] = _convert(argument, value)
+        if value not in (None, (), False):
+            values[argument.name] = _convert(argument, value)
     return values
+
+
+def _position(argument: Argument) -> str:
+    name = argument.name.upper()
+    return name if argument.required else f"[{name}]"
 
 
 def _option(argument: Argument) -> click.Option:
     name = "--" + argument.name.replace("_", "-")
-    help_ = argument.doc
+    help_ = argument.doc + (" (required)" if argument.required else "")
+    allowed = "[" + "|".join(argument.choices) + "]"
     match argument.kind:
         case "flag":
             return click.Option([name], is_flag=True, help=help_)
         case "integer":
-            return click.Option([name], type=int, help=help_)
+            return click.Option([name], metavar="NUMBER", help=help_)
         case "choice":
-            return click.Option([name], type=click.Choice(argument.choices), help=help_, required=argument.required)
+            return click.Option([name], metavar=allowed, help=help_)
         case "choices":
-            return click.Option([name], type=click.Choice(argument.choices), multiple=True, help=help_)
+            return click.Option([name], metavar=allowed, multiple=True, help=f"{help_} (repeat for more)")
         case "strings":
             return click.Option([name], multiple=True, help=f"{help_} (repeat for more)")
         case "facts":
             return click.Option([name], multiple=True, metavar="NAME=VALUE", help=help_)
         case "evidence" | "pieces":
-            return click.Option(
-                [name],
-                multiple=argument.kind == "pieces",
-                metavar="FIELD=VALUE...",
-                help=help_,
-                required=argument.required,
-            )
+            return click.Option([name], multiple=argument.kind == "pieces", metavar="FIELD=VALUE...", help=help_)
         case _:
-            return click.Option([name], help=help_, required=argument.required)
+            return click.Option([name], help=help_)
 
 
 def _scope_params() -> list[click.Parameter]:
@@ -116,6 +119,8 @@ def _convert(argument: Argument, value: Any) -> Any:
             return _read_stdin(argument.name)
         case "strings" | "choices":
             return list(value)
+        case "integer" if _is_number(value):
+            return int(value)
         case "facts":
             return {
                 name: values if isinstance(values, str) else values[-1]
@@ -127,6 +132,10 @@ def _convert(argument: Argument, value: Any) -> Any:
             return [_piece(argument.name, one) for one in value]
         case _:
             return value
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 16
 
 
 def _pairs(name: str, entries: Sequence[str]) -> dict[str, Any]:
@@ -148,7 +157,7 @@ def _piece(name: str, text: str) -> Any:
     if text.lstrip().startswith("{"):
         try:
             return json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise InvalidArgumentError(name, "is no valid JSON", "Write an object, or FIELD=VALUE pairs.") from None
     try:
         words = shlex.split(text)
@@ -168,7 +177,9 @@ def _piece(name: str, text: str) -> Any:
 
 
 def _read_stdin(name: str) -> str:
-    data = sys.stdin.buffer.read(_MAX_STDIN + 1)
+    data = b"" if sys.stdin is None else sys.stdin.buffer.read(_MAX_STDIN + 1)
+    if len(data) > _MAX_STDIN:
+        raise InvalidArgumentError(name, "from standard input is too long", "Give at most 4 MB.")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -6,7 +6,6 @@ A refusal exits 1, wrong usage 2, a bug 3 with its log named, an interrupt 130.
 from __future__ import annotations
 
 import os
-import sys
 import traceback
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ import click
 
 from upheld.api import Upheld
 from upheld.cli import render
-from upheld.cli.caller import read_caller
+from upheld.cli.caller import is_at_terminal, read_caller
 from upheld.envelope import refuse
 from upheld.errors import INVALID_ARGUMENT, UpheldError
 from upheld.storage.places import find_places
@@ -30,7 +29,7 @@ INTERRUPTED = 130
 
 def open_upheld() -> Upheld:
     """Return the ledger as seen from the working directory by whoever runs this command."""
-    return Upheld(caller=read_caller(os.environ, at_terminal=sys.stdin.isatty()))
+    return Upheld(caller=read_caller(os.environ, at_terminal=is_at_terminal()))
 
 
 def json_option() -> click.Option:
@@ -47,6 +46,19 @@ def run_guarded(command: Callable[[], int | None], name: str, *, as_json: bool) 
         as_json: Whether an error is printed as an envelope, to standard output.
     """
     try:
+        return _run(command, name, as_json=as_json)
+    except BrokenPipeError:
+        # Whoever read our output has seen enough.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 0
+    except Exception:  # noqa: BLE001 - the one place where a bug becomes a message
+        where = _keep_traceback(traceback.format_exc())
+        click.secho(f"This is a bug in Upheld. What happened is in {where}; nothing was lost.", err=True, fg="red")
+        return BUG
+
+
+def _run(command: Callable[[], int | None], name: str, *, as_json: bool) -> int:
+    try:
         return command() or 0
     except UpheldError as error:
         if as_json:
@@ -58,22 +70,23 @@ def run_guarded(command: Callable[[], int | None], name: str, *, as_json: bool) 
         return end.exit_code
     except click.ClickException as error:
         if as_json:
-            usage = UpheldError(error.format_message(), code=INVALID_ARGUMENT)
-            render.print_json(refuse(usage, command=name))
+            render.print_json(refuse(UpheldError(error.format_message(), code=INVALID_ARGUMENT), command=name))
         else:
-            error.show()
+            _show_usage(error)
         return USAGE
     except (KeyboardInterrupt, click.Abort):
         click.echo("Interrupted.", err=True)
         return INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read our output has seen enough.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except Exception:  # noqa: BLE001 - the one place where a bug becomes a message
-        where = _keep_traceback(traceback.format_exc())
-        click.secho(f"This is a bug in Upheld. What happened is in {where}; nothing was lost.", err=True, fg="red")
-        return BUG
+
+
+def _show_usage(error: click.ClickException) -> None:
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    if context is None or isinstance(error, click.exceptions.NoArgsIsHelpError):
+        error.show()
+        return
+    click.echo(context.get_usage(), err=True)
+    click.echo(f"Error: {render.quote_lines(error.format_message())}", err=True)
+    click.echo(f"Try '{context.command_path} -h'.", err=True)
 
 
 def _keep_traceback(text: str) -> str:
@@ -82,8 +95,8 @@ def _keep_traceback(text: str) -> str:
     path = state + "/bug.log"
     try:
         os.makedirs(state, mode=0o700, exist_ok=True)
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600), "w") as file:
-            file.write(text)
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600), "wb") as file:
+            file.write(text.encode("utf-8", "backslashreplace"))
     except OSError:
         click.echo(text, err=True)
         return "the lines above"

@@ -1,0 +1,113 @@
+"""`upheld project show | confirm`: what identifies this project, and accepting what its files declare."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from upheld.cli import render
+from upheld.cli.agreement import ask, yes_option
+from upheld.cli.caller import is_person
+from upheld.cli.run import json_option, open_upheld
+from upheld.envelope import succeed
+from upheld.errors import INVALID_ARGUMENT, UpheldError
+from upheld.text.quote import quote
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class PeopleOnlyError(UpheldError):
+    """What an agent may not do: it would accept on a person's behalf what a repository says of itself."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Only a person at a terminal may confirm what a project declares. Ask for `upheld project confirm` to be "
+            "run there. Nothing was written.",
+            code=INVALID_ARGUMENT,
+        )
+
+
+def show(*, as_json: bool) -> int:
+    """Print the project, its marks, and what its files declare."""
+    with open_upheld() as upheld:
+        data = upheld.show_project()
+    if as_json:
+        render.print_json(succeed(data, command="project show"))
+    else:
+        _print(data)
+    return 0
+
+
+def confirm(*, yes: bool, as_json: bool) -> int:
+    """Show what the project's files declare and accept it for this clone."""
+    if not is_person(os.environ):
+        raise PeopleOnlyError
+    with open_upheld() as upheld:
+        seen = upheld.read_declared()
+        _print_declared(seen.as_data(), err=as_json)
+        if not yes:
+            ask("Use this id and these facts for this clone?")
+        data = upheld.confirm_declared(seen)
+    if as_json:
+        render.print_json(succeed(data, command="project confirm"))
+    else:
+        click.echo(f"Confirmed. This clone belongs to the project {quote(data['project']['name'])}.")
+    return 0
+
+
+def _print(data: Mapping[str, Any]) -> None:
+    project = data["project"]
+    if project is None:
+        click.echo("Project:  not in the ledger yet; log_finding begins it")
+    else:
+        click.echo(f"Project:  {quote(project['name'])} ({project['uid']})")
+        for mark in project["marks"]:
+            click.echo(f"  {mark['kind']:<12} {quote(mark['value'])}  (seen {mark['noted_at']})")
+    git = data["git"]
+    click.echo(f"Git:      {git['state']}" + (f": {render.quote_lines(git['problem'])}" if git["problem"] else ""))
+    if git["commit"]:
+        click.echo(f"  {quote(git['branch'] or 'no branch')} at {git['commit']}")
+    for name, url in git["remotes"].items():
+        click.echo(f"  remote {quote(name)}: {quote(url)}")
+    _print_declared(data["declared"], err=False)
+
+
+def _print_declared(declared: Mapping[str, Any], *, err: bool) -> None:
+    click.echo("Declared by the project's files:", err=err)
+    if declared["id"] is not None:
+        click.echo(f"  id = {quote(declared['id'])}  ({_state(confirmed=declared['id_confirmed'])})", err=err)
+    for name, value in declared["facts"].items():
+        click.echo(f"  {quote(name)} = {quote(value)}  ({_state(confirmed=declared['facts_confirmed'])})", err=err)
+    if declared["id"] is None and not declared["facts"]:
+        click.echo("  nothing", err=err)
+    for problem in declared["problems"]:
+        click.echo(f"  problem: {render.quote_lines(problem)}", err=err)
+
+
+def _state(*, confirmed: bool) -> str:
+    return "confirmed for this clone" if confirmed else "not confirmed: upheld project confirm"
+
+
+group = click.Group(
+    "project",
+    help="What identifies this project, and what its own files declare.",
+    commands=[
+        click.Command(
+            "show",
+            callback=show,
+            params=[json_option()],
+            help="Show the project here: its marks, what git says, and what its files declare.",
+            epilog="\b\nExample:\n  upheld project show",
+        ),
+        click.Command(
+            "confirm",
+            callback=confirm,
+            params=[yes_option(), json_option()],
+            help="Accept the id and the facts in .upheld/ for this clone. For people: a repository can be hostile.",
+            epilog="\b\nExample:\n  upheld project confirm",
+        ),
+    ],
+)
