@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from upheld.context.confirming import Declared
+    from upheld.findings.check import Report
     from upheld.findings.service import Answer
 
 
@@ -140,6 +141,25 @@ class Upheld:
                 new_uid=write.new_uid,
             )
         return {"project": {"name": project.name, "uid": project.uid}, "declared": self.read_declared().as_data()}
+
+    def check(self) -> Report:
+        """Say what in the whole ledger is not as it was written. Changes nothing."""
+        from upheld.findings.check import check_ledger
+
+        return check_ledger(self.ledger)
+
+    def accept_ledger(self, reason: str) -> Report:
+        """Take the ledger as it is after its key was lost or its chain broken, and say what is still amiss.
+
+        Args:
+            reason: Why, kept beside the new key.
+
+        Raises:
+            UpheldError: An agent asks, or there is nothing that could be accepted.
+        """
+        from upheld.findings.check import accept_ledger
+
+        return accept_ledger(self.ledger, self.caller, reason, home=self.place.home)
 
     def close(self) -> None:
         """Close the ledger."""

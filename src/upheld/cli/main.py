@@ -8,7 +8,7 @@ import sys
 import click
 
 from upheld import __version__
-from upheld.cli import explain, findings, hosts, project, status
+from upheld.cli import check, explain, findings, hosts, project, status
 from upheld.cli.run import run_guarded
 
 
@@ -34,6 +34,7 @@ def build() -> click.Group:
         *findings.build_commands(),
         status.command,
         explain.command,
+        check.command,
         project.group,
         *hosts.commands,
         _mcp(),

@@ -12,22 +12,11 @@ from upheld.cli.agreement import ask, yes_option
 from upheld.cli.caller import is_person
 from upheld.cli.run import json_option, open_upheld
 from upheld.envelope import succeed
-from upheld.errors import INVALID_ARGUMENT, UpheldError
+from upheld.findings.refusals import PersonRequiredError
 from upheld.text.quote import quote
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-
-class PeopleOnlyError(UpheldError):
-    """What an agent may not do: it would accept on a person's behalf what a repository says of itself."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "Only a person at a terminal may confirm what a project declares. Ask for `upheld project confirm` to be "
-            "run there. Nothing was written.",
-            code=INVALID_ARGUMENT,
-        )
 
 
 def show(*, as_json: bool) -> int:
@@ -44,7 +33,7 @@ def show(*, as_json: bool) -> int:
 def confirm(*, yes: bool, as_json: bool) -> int:
     """Show what the project's files declare and accept it for this clone."""
     if not is_person(os.environ):
-        raise PeopleOnlyError
+        raise PersonRequiredError("Confirming what a project declares")
     with open_upheld() as upheld:
         seen = upheld.read_declared()
         _print_declared(seen.as_data(), err=as_json)
