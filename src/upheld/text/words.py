@@ -1,10 +1,10 @@
 """Words for search, in any language, without `re`: the same function for what is stored and what is asked.
 
-A text becomes *tokens* (runs of letters and digits, in order: what phrases are made of) and *terms*
-(what the word index holds): each token, the parts of identifiers (`snake_case`, `camelCase`), and for
-Chinese, Japanese and Korean every pair of neighbouring characters, since those scripts put no space
-between words. A token that can only be an identifier, a path or a number with letters is *telling*: one of
-them says more than two common words.
+A text becomes *tokens* (runs of letters and digits, in order and without case: what phrases are made of, so
+that `TypeScript` is one and never the tag `type`) and *terms* (what the word index holds): each token, the
+parts of identifiers (`snake_case`, `camelCase`), and for Chinese, Japanese and Korean every pair of
+neighbouring characters, since those scripts put no space between words. A term that can only be an
+identifier or an id is *telling*: one of them says more than two common words. `GitHub` is none, `readEvent` is.
 
 All of it is lower case after NFKC, so full-width and half-width forms meet. No stemming beyond the
 English plural; no dictionary.
@@ -57,17 +57,25 @@ class Words:
         tokens: In order, lower case: what phrases are made of. A CJK run is one token.
         terms: Distinct, in order of appearance: what the word index holds.
         telling: Those terms that can only be identifiers, paths or the like.
+        whole_of: The parts of identifiers, each with the identifier: together they say one thing.
         paths: Tokens that look like file names or paths, as written, lower case.
     """
 
-    __slots__ = ("paths", "telling", "terms", "tokens")
+    __slots__ = ("paths", "telling", "terms", "tokens", "whole_of")
 
     def __init__(
-        self, tokens: list[str], terms: tuple[str, ...], telling: frozenset[str], paths: tuple[str, ...]
+        self,
+        tokens: list[str],
+        terms: tuple[str, ...],
+        *,
+        telling: frozenset[str],
+        whole_of: dict[str, str],
+        paths: tuple[str, ...],
     ) -> None:
         self.tokens = tokens
         self.terms = terms
         self.telling = telling
+        self.whole_of = whole_of
         self.paths = paths
 
 
@@ -77,6 +85,7 @@ def read_words(text: str) -> Words:
     tokens: list[str] = []
     terms: dict[str, None] = {}
     telling: set[str] = set()
+    whole_of: dict[str, str] = {}
     for word in _runs(text):
         lower = word.lower()
         if is_cjk(lower[0]):
@@ -84,21 +93,24 @@ def read_words(text: str) -> Words:
             _add_pairs(lower, terms)
             continue
         parts = _parts(word)
-        tokens.extend(parts)
-        whole = _singular(lower)
+        tokens.extend(piece for piece in lower.split("_") if piece)
         if len(parts) > 1:
             joined = lower.strip("_")
             terms[joined] = None
-            telling.add(joined)
-        elif _is_mixed(lower):
-            telling.add(whole)
+            whole_of.update((_singular(part), joined) for part in parts)
+            if len(parts) > 2 or "_" in joined or word[0].islower():
+                telling.add(joined)
+        elif _is_id(lower):
+            telling.add(_singular(lower))
         for part in parts:
             one = _singular(part)
             if len(part) > 1 and part not in _STOP and one not in _STOP:
                 terms[one] = None
         if len(terms) >= MAX_TERMS:
             break
-    return Words(tokens, tuple(terms)[:MAX_TERMS], frozenset(telling), _paths(text))
+    return Words(
+        tokens, tuple(terms)[:MAX_TERMS], telling=frozenset(telling), whole_of=whole_of, paths=_paths(text)
+    )
 
 
 def normalise_phrase(text: str) -> str:
@@ -167,9 +179,10 @@ def _parts(word: str) -> list[str]:
     return parts
 
 
-def _is_mixed(lower: str) -> bool:
-    """Say whether letters and digits meet in one word: `k8s`, `sha256`, `0862527a`."""
-    return any(c.isdigit() for c in lower) and any(c.isalpha() for c in lower)
+def _is_id(lower: str) -> bool:
+    """Say whether letters and digits meet in one word as they do in ids: `0862527a`, not `k8s` or `sha256`."""
+    digits = sum(c.isdigit() for c in lower)
+    return len(lower) >= 7 and 2 <= digits < len(lower)
 
 
 def _singular(word: str) -> str:
