@@ -35,7 +35,10 @@ def render_hook(roots: Sequence[str], version: str) -> str:
         f"ROOTS = {list(roots)!r}\n"
         f"VERSION = {version!r}\n"
         "sys.path[:0] = ROOTS\n"
-        "from upheld.hosts.relay import main\n"
+        "try:\n"
+        "    from upheld.hosts.relay import main\n"
+        "except BaseException:  # upheld is gone or broken: the host goes on\n"
+        "    sys.exit(0)\n"
         "main(sys.argv[1:], VERSION)\n"
     )
 

@@ -21,12 +21,13 @@ if TYPE_CHECKING:
 
 DEADLINE_SECONDS = 2.0
 RELAY_SECONDS = 0.8
-"""How long a server may take before the hook does the work itself."""
+"""How long a server may take, from connecting to its last byte, before the hook does the work itself."""
 
 PASSED_ON = (b"PATH", b"HOME", b"UPHELD_FACTS", b"UPHELD_HOME")
 """The environment that an answer depends on; nothing else leaves this process."""
 
 _CHUNK = 65536
+_MAX_ANSWER = 1024 * 1024
 
 
 def main(arguments: list[str], version: str) -> NoReturn:
@@ -57,8 +58,7 @@ def _run(host: str, version: str, writing: _thread.LockType) -> str:
     state = _state_directory()
     output = _ask_server(find_socket_path(state), host, version, payload)
     if output is not None:
-        _write(output, writing)
-        return ""
+        return _write(output, writing)
     # From here on the work is ours, with everything that takes.
     from upheld.hosts import answer
     from upheld.storage.places import find_places
@@ -66,8 +66,7 @@ def _run(host: str, version: str, writing: _thread.LockType) -> str:
     environ = _environ()
     places = find_places(environ)
     answered = answer.answer(host, payload, places=places, environ=environ)
-    _write(answered.output, writing)
-    problem = answered.finish(places, answer.now())
+    problem = _write(answered.output, writing) or answered.finish(places, answer.now())
     return problem or (answered.reason if answered.failed else "")
 
 
@@ -100,6 +99,7 @@ def _state_directory() -> str:
 def _ask_server(path: str, host: str, version: str, payload: bytes) -> bytes | None:
     """Return the server's answer, None if there is none or it can't be trusted."""
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    end = time.monotonic() + RELAY_SECONDS
     try:
         connection.settimeout(RELAY_SECONDS)
         connection.connect(path)
@@ -117,6 +117,10 @@ def _ask_server(path: str, host: str, version: str, payload: bytes) -> bytes | N
         answer = b""
         while part := connection.recv(_CHUNK):
             answer += part
+            left = end - time.monotonic()
+            if left <= 0 or len(answer) > _MAX_ANSWER:
+                return None
+            connection.settimeout(left)
     except OSError:
         return None
     finally:
@@ -137,14 +141,19 @@ def _is_ours(connection: _socket.socket) -> bool:
     return int.from_bytes(raw[4:8], sys.byteorder) == posix.geteuid()
 
 
-def _write(output: bytes, writing: _thread.LockType) -> None:
-    """Write everything, or nothing at all if the watchdog was first."""
+def _write(output: bytes, writing: _thread.LockType) -> str:
+    """Write everything, or nothing at all if the watchdog was first. Returns "" or the code of a failure."""
     if not output:
-        return
+        return ""
     writing.acquire()
-    while output:
-        output = output[posix.write(1, output) :]
-    writing.release()
+    try:
+        while output:
+            output = output[posix.write(1, output) :]
+    except OSError:
+        return "output_not_taken"
+    finally:
+        writing.release()
+    return ""
 
 
 def _watch(writing: _thread.LockType) -> None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from upheld.hosts import answer as answering
 from upheld.hosts.diagnostics import log_diagnostic
+from upheld.hosts.relay import PASSED_ON
 from upheld.hosts.socket_path import MAX_PAYLOAD, PROTOCOL, find_socket_path
 from upheld.storage.database import ensure_private_directory
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from upheld.storage.places import Places
 
 _SECONDS = 2.0
-_RETRY_SECONDS = 5.0
+RETRY_SECONDS = 5.0
 _MAX_HEAD = 300
 _MAX_ENVIRONMENT = 256 * 1024
 _MAX_AT_ONCE = 16
@@ -38,15 +39,20 @@ class HookSocket:
     Args:
         places: Of the ledger that is served.
         version: Ours; an event from another version is not answered.
-        environ: Of this process; what the hook passes on counts before it.
+        environ: Of this process; of what a hook passes on, only the hook's own values count.
+        retry_seconds: How often a server looks whether the one that holds the lock is gone.
     """
 
-    def __init__(self, places: Places, version: str, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self, places: Places, version: str, environ: Mapping[str, str], *, retry_seconds: float = RETRY_SECONDS
+    ) -> None:
         self._places = places
         self._version = version.encode()
-        self._environ = dict(environ)
+        self._environ = {name: value for name, value in environ.items() if os.fsencode(name) not in PASSED_ON}
+        self._retry_seconds = retry_seconds
         self._path = find_socket_path(places.state)
         self._slots = threading.BoundedSemaphore(_MAX_AT_ONCE)
+        self._noting = threading.Lock()
 
     def start(self) -> None:
         """Begin in the background; a server that can't bind serves its tools all the same."""
@@ -64,7 +70,7 @@ class HookSocket:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except OSError:
-                time.sleep(_RETRY_SECONDS)  # another server answers; take over when it goes
+                time.sleep(self._retry_seconds)  # another server answers; take over when it goes
         try:
             listener = self._bind()
         except OSError:
@@ -110,14 +116,17 @@ class HookSocket:
             return "socket_request_refused"
         host, environment, payload = request
         environ = self._environ | environment
+        with self._noting:
+            pass  # the host sends its next event once the last one's output is out: what that noted must be there
         answered = answering.answer(host, payload, places=self._places, environ=environ)
         if answered.failed:
             # The hook tries by itself: it may reach what this process can't.
             return answered.reason
         head = b"%b OK %d\n" % (PROTOCOL, len(answered.output))
-        connection.sendall(head + answered.output)
-        connection.shutdown(socket.SHUT_WR)
-        return answered.finish(self._places, answering.now())
+        with self._noting:
+            connection.sendall(head + answered.output)
+            connection.shutdown(socket.SHUT_WR)
+            return answered.finish(self._places, answering.now())
 
 
 def _is_ours(connection: socket.socket) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import _blake2
 import posix
 
 PROTOCOL = b"UPHELD1"
@@ -19,5 +18,7 @@ def find_socket_path(state: str) -> str:
     path = state + "/hook.sock"
     if len(path.encode("utf-8", "surrogateescape")) <= _LONGEST:
         return path
+    import _blake2
+
     digest = _blake2.blake2b(state.encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
     return f"/tmp/upheld-{posix.getuid()}-{digest}/hook.sock"  # noqa: S108 - the server checks who owns it

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from upheld import __version__
+from upheld.api import find_cwd
 from upheld.findings.ledger import Ledger
 from upheld.hosts.instructions import TEXTS
 from upheld.hosts.server_socket import HookSocket
@@ -21,7 +22,7 @@ def main() -> int:
     places = find_places(environ)
     HookSocket(places, __version__, environ).start()
     serve(
-        Tools(Ledger(places), os.getcwd(), environ).build(),
+        Tools(Ledger(places), find_cwd(), environ).build(),
         name="upheld",
         version=__version__,
         instructions=TEXTS["en"],

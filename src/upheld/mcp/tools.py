@@ -5,7 +5,10 @@ No rule lives here: arguments, checks and effects are those of `findings.operati
 
 from __future__ import annotations
 
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
+
+import apsw
 
 from upheld.api import Upheld
 from upheld.envelope import refuse, succeed
@@ -123,16 +126,14 @@ class Tools:
         name = data.get("finding_id")
         if not caller.session or not isinstance(name, str):
             return
-        try:
-            db = database.open_for_writing(self._ledger.places.conversations, database.CONVERSATIONS)
-        except StorageError:
-            return  # costs a repeat, never the call
-        try:
-            with database.Transaction(db):
-                conversation = shown.Conversation(caller.host, caller.session, caller.agent)
+        conversation = shown.Conversation(caller.host, caller.session, caller.agent)
+        # A note that fails costs a repeat after a compaction; the call has done its work.
+        with suppress(StorageError, apsw.Error):
+            db = database.open_for_writing(
+                self._ledger.places.conversations, database.CONVERSATIONS, timeout_ms=database.HOOK_TIMEOUT_MS
+            )
+            with closing(db), database.Transaction(db):
                 shown.touch(db, conversation, [int(name.removeprefix("F-"))], self._ledger.now())
-        finally:
-            db.close()
 
 
 def _hints(*, writes: bool) -> dict[str, bool]:
