@@ -15,6 +15,7 @@ import apsw
 from upheld.errors import StorageError
 from upheld.findings.arguments import MAX_CLAIM, check_text
 from upheld.findings.cleaning import Cleaner
+from upheld.findings.ledger import as_refusals
 from upheld.findings.refusals import PersonRequiredError
 from upheld.findings.replay import BrokenTrailError, Event, Replayed, replay
 from upheld.findings.store import auditing, reading, writing
@@ -93,6 +94,7 @@ class _Check:
         return Report(tuple(self.problems), self.more, self.counts, tuple(accepted))
 
 
+@as_refusals()
 def check_ledger(ledger: Ledger, *, progress: Progress | None = None) -> Report:
     """Look at everything in the ledger and say what is not as it was written. Never changes it.
 
@@ -243,9 +245,12 @@ def _check_findings(check: _Check, db: apsw.Connection) -> None:
         except BrokenTrailError as error:
             check.found(f"event {error.seq}", error.problem)
             continue
-        if wanted is not None:
-            for where, what in _compare(db, finding_id, wanted, projects):
-                check.found(where, what)
+        try:
+            differences = [] if wanted is None else list(_compare(db, finding_id, wanted, projects))
+        except (ValueError, TypeError, AttributeError):
+            differences = [(f"F-{finding_id}", "holds JSON that cannot be read")]
+        for where, what in differences:
+            check.found(where, what)
     for finding_id in auditing.find_unlogged_findings(db, MAX_PROBLEMS):
         check.found(f"F-{finding_id}", "is there without any event")
 

@@ -177,7 +177,8 @@ class Ledger:
 
     def close(self) -> None:
         """Close both connections."""
-        for opened in (self._writer, self._reader):
+        # The writer last: it can empty the WAL and leave one whole file behind, a reader can't.
+        for opened in (self._reader, self._writer):
             if opened is not None:
                 opened.db.close()
         self._writer = self._reader = None

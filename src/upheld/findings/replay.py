@@ -100,7 +100,7 @@ def _apply(state: Replayed, event: Event, before: dict[str, Any] | None, after: 
         raise BrokenTrailError(event.seq, "begins a finding that is there, or changes one that is not")
     for name, value in (before or {}).items():
         if row.get(name) != value:
-            raise BrokenTrailError(event.seq, f"says that {name} was {value!r} before it, and it was not")
+            raise BrokenTrailError(event.seq, f"says what {name} was before it, and it was not so")
     if after["version"] != row.get("version", 0) + 1:
         raise BrokenTrailError(event.seq, "does not count the version up by one")
     if not row:

@@ -108,10 +108,12 @@ class Seal:
     def find_key(self) -> bytes | None:
         """Return the key, None if there is none."""
         text = self._read(self._key_path)
-        try:
-            return None if text is None else bytes.fromhex(text.strip())
-        except ValueError:
-            raise RolledBackError("its key is damaged") from None
+        if text is None:
+            return None
+        text = text.strip()
+        if len(text) != 64 or not set(text) <= _HEX:
+            raise RolledBackError("its key is damaged")
+        return bytes.fromhex(text)
 
     def find_head(self) -> Head | None:
         """Return the head, None if there is none."""
