@@ -131,6 +131,30 @@ def test_links_between_our_pages_lead_somewhere() -> None:
     assert broken == []
 
 
+def _tests() -> set[str]:
+    files = (ROOT / "tests").rglob("test_*.py")
+    return {name for file in files for name in re.findall(r"def (test_\w+)", file.read_text(encoding="utf-8"))}
+
+
+@pytest.mark.parametrize("page", ["cases.md", "hosts.md"])
+def test_every_test_that_a_page_names_exists(page: str) -> None:
+    text = (ROOT / "docs" / "reference" / page).read_text(encoding="utf-8")
+    named = set(re.findall(r"`(test_\w+)`", text))
+    assert named
+    assert sorted(named - _tests()) == []
+
+
+def test_every_case_is_held_by_a_test_or_waits_for_a_system_that_is_not_built() -> None:
+    text = (ROOT / "docs" / "reference" / "cases.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d+) \| (.+) \| (.+) \| (.+) \|$", text, re.MULTILINE)
+    assert [int(number) for number, *_ in rows] == list(range(1, 25))
+    for number, report, _, held in rows:
+        assert "https://github.com/" in report, number
+        waits = re.findall(r"waits? for `(\w+)`", held)
+        assert waits or "`test_" in held, number
+        assert not [name for name in waits if (SOURCE / name).exists()], number
+
+
 def test_every_page_of_the_documentation_is_in_its_index() -> None:
     index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
     decisions = (ROOT / "docs" / "decisions" / "README.md").read_text(encoding="utf-8")
