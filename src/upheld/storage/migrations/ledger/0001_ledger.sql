@@ -182,6 +182,13 @@ begin
   select raise(abort, 'event_texts is append-only');
 end;
 
+-- Words come with their event: none is replaced, and what was purged does not come back.
+create trigger event_texts_come_with_their_event before insert on event_texts
+  when new.seq <> (select max(seq) from finding_events) or exists (select 1 from event_texts where seq = new.seq)
+begin
+  select raise(abort, 'event_texts is append-only');
+end;
+
 -- A retried call finds its first answer here; it lives as long as its finding.
 create table idempotency_keys (
   project_id integer not null references projects (id),
