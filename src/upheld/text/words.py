@@ -108,9 +108,7 @@ def read_words(text: str) -> Words:
                 terms[one] = None
         if len(terms) >= MAX_TERMS:
             break
-    return Words(
-        tokens, tuple(terms)[:MAX_TERMS], telling=frozenset(telling), whole_of=whole_of, paths=_paths(text)
-    )
+    return Words(tokens, tuple(terms)[:MAX_TERMS], telling=frozenset(telling), whole_of=whole_of, paths=_paths(text))
 
 
 def normalise_phrase(text: str) -> str:
@@ -208,12 +206,19 @@ def _paths(text: str) -> tuple[str, ...]:
     for mark in "`'\"()[]{}<>,;，。：；（）":
         text = text.replace(mark, " ")
     for piece in text.split():
-        path = piece.strip(".:!?*").lower()
+        path = piece.rstrip(".:!?*").lstrip(":!?*").lower()
         while path.startswith("./"):
             path = path[2:]
         head, dot, ending = path.rpartition(".")
         named = bool(dot and head and 0 < len(ending) <= 5 and ending.isalnum() and not ending.isdigit())
         if "://" not in path and (named or "/" in path.strip("/")) and any(c.isalpha() for c in path):
             base, colon, number = path.partition(":")
-            found[base if colon and number[:1].isdigit() else path] = None
+            path = base if colon and number[:1].isdigit() else path
+            found[path] = None
+            start = 0
+            while start < len(path) and is_cjk(path[start]):
+                start += 1
+            if 0 < start < len(path):
+                # Chinese text stands before a path without a space.
+                found[path[start:]] = None
     return tuple(found)
