@@ -108,8 +108,11 @@ def storable(path: str) -> str:
 
 def read_marks(cwd: str, *, environ: Mapping[str, str], deadline_ms: int = DEADLINE_MS) -> Marks:
     """Ask git and the file system about a directory. Never raises for what it finds there."""
-    here = os.path.realpath(cwd)
-    if not os.path.isdir(here):
+    try:
+        here = os.path.realpath(cwd)
+    except ValueError:  # a NUL, or half of a surrogate pair
+        here = ""
+    if not here or not os.path.isdir(here):
         return Marks(REFUSED, cwd=here, root=here, problem="the working directory does not exist")
     # Unknown flags are echoed by rev-parse: a separator that no path can hold, since paths may hold newlines.
     fence = "--upheld-" + os.urandom(8).hex()

@@ -60,7 +60,8 @@ def loads(text: str) -> Any:
     start = len(text) - len(text.lstrip(_SPACE))
     try:
         value, end = _scan(text, start)
-    except StopIteration:
+    except (StopIteration, SystemError):
+        # The C scanner takes its exception from `json.decoder`, and has none to raise where that is not loaded.
         raise ValueError("no JSON value") from None
     except RecursionError:
         raise ValueError("JSON nested too deep") from None

@@ -205,3 +205,8 @@ def test_a_project_file_that_leaves_the_project_or_hangs_or_is_huge_declares_not
         make(root / ".upheld/project.toml")
         assert read_declared_id(str(root)) is None
         shutil.rmtree(root)
+
+
+@pytest.mark.parametrize("cwd", ["/x\0", "/\ud800", "/nowhere/at/all"])
+def test_a_directory_that_can_not_be_is_no_identity(cwd: str) -> None:
+    assert read_marks(cwd, environ=os.environ).state == REFUSED

@@ -2,12 +2,16 @@
 
 import json
 import math
+import os
+import subprocess
+import sys
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import upheld
 from upheld.text import jsontext
 
 TEXTS = st.text() | st.text(st.characters(categories=["Cs", "Cc", "Lo", "So"]))
@@ -109,3 +113,18 @@ def test_a_failed_call_leaves_nothing_behind() -> None:
             jsontext.dumps(value)
     value["a"] = [1]
     assert jsontext.dumps(value) == '{"a":[1]}'
+
+
+@pytest.mark.parametrize("text", ['{"a":', '{"a" 1}', '{"a": "x', "{a", '["\\x"]', '{"a":1,}'])
+def test_what_is_no_json_is_a_value_error_also_where_the_json_package_is_not_loaded(text: str) -> None:
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from upheld.text import jsontext\n"
+        "try: jsontext.loads(sys.argv[2])\n"
+        "except ValueError: print('json' in sys.modules)\n"
+    )
+    source = os.path.dirname(os.path.dirname(upheld.__file__))
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code, source, text], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "False\n"
