@@ -156,7 +156,7 @@ def select(db: apsw.Connection, project_id: int, request: Request, surroundings:
     corrections, corrected = _correct(db, project_id, request, surroundings)
     findings = _filter(loaded, request, scored, decisions)
     judgements = judge_all(db, findings, surroundings)
-    ranked = _rank(_judge(findings, judgements, request, scored, decisions), judgements, scored)
+    ranked = _rank(_judge(findings, judgements, scored, decisions), judgements, scored)
     ranked = _cap(ranked, request, decisions, judgements, scored)
     evidence = reading.find_evidence(db, [finding.id for finding in ranked], newest=1)
     items = [Item(finding, judgements[finding.id], evidence.get(finding.id, [])) for finding in ranked]
@@ -259,29 +259,17 @@ def _stands(finding: Finding, request: Request, own: set[int]) -> bool:
 def _judge(
     findings: list[Finding],
     judgements: dict[int, Judgement],
-    request: Request,
     scored: dict[int, Candidate],
     decisions: list[Decision],
 ) -> list[Finding]:
-    """Drop what is incompatible, and constraints that nothing but their kind makes a candidate unless in scope."""
+    """Drop what is incompatible; what has to be checked first is handed out as a lead, constraints too."""
     kept = []
-    own = set(request.own())
     for finding in findings:
         judgement = judgements[finding.id]
-        only_standing = (
-            finding.id not in scored
-            and finding.id not in own
-            and finding.retrieval_policy != "always"
-            and not (request.task and finding.task == request.task)
-            and finding.claim_kind == "constraint"
-        )
-        if judgement.applicability == "incompatible":
-            why = "incompatible: " + describe_changes(judgement.deciding)
-        elif only_standing and judgement.applicability not in ("applicable", "conditional"):
-            why = f"a constraint that is {judgement.applicability} here: {describe_changes(judgement.deciding)}"
-        else:
+        if judgement.applicability != "incompatible":
             kept.append(finding)
             continue
+        why = "incompatible: " + describe_changes(judgement.deciding)
         decisions.append(
             Decision(
                 finding.id,
