@@ -14,23 +14,29 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from support.codex.home import UNATTENDED, CodexHome
+from support.codex.profiles import CLASSIC, Profile
 from support.codex.steps import FULL, Mcp, Seen, Shell, Spawn, Step, Wait, call, say
 from support.codex.upheld import (
     HEADING,
     HOST_LIMIT,
+    WITHOUT_SERVER,
     answers,
+    block_about,
     blocks,
     commit,
     contradicting,
     install,
+    kill_server,
     log_constraint,
     log_finding,
     make_repository,
     section,
     supporting,
+    take_the_ledger_from_the_hook,
     trust,
     upheld,
 )
+from upheld.hosts.instructions import TEXTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,7 +45,6 @@ if TYPE_CHECKING:
     from support.codex.request import Request
     from support.codex.scripted_model import ScriptedModel
 
-pytest.importorskip("upheld.__main__")
 pytestmark = pytest.mark.hosts
 
 OFF_BY_ONE = "an off-by-one in the mask causes the drift"
@@ -48,6 +53,9 @@ ROUNDING = "rounding happens once per tile"
 ROUNDING_NOW = "rounding happens once per row since the kernel was split"
 NEVER_FUSE = "never fuse the attention kernels on this card"
 SAVED = "checkpoints are written before the gradient is applied"
+ABOUT_SAVED = "Why are checkpoints written before the gradient?"
+CONSTRAINTS = "Constraints, decisions and procedures"
+REVALIDATE = "Needs revalidation before use"
 PATHS = {"scope": {"paths": ["attention.py"]}}
 
 
@@ -60,9 +68,15 @@ def wired(codex: CodexHome) -> CodexHome:
     return codex
 
 
-def run(codex: CodexHome, *steps: Step | Callable[[Seen], Step], prompt: str = "Go on.", cwd: str | None = None) -> Run:
+def run(
+    codex: CodexHome,
+    *steps: Step | Callable[[Seen], Step],
+    prompt: str = "Go on.",
+    cwd: str | None = None,
+    flags: Sequence[str] = (),
+) -> Run:
     """Run a new session in which the model takes these steps."""
-    return codex.exec(scripted(codex, steps, prompt), *UNATTENDED, cwd=cwd)
+    return codex.exec(scripted(codex, steps, prompt), *UNATTENDED, *flags, cwd=cwd)
 
 
 def resume(codex: CodexHome, thread: str, *steps: Step | Callable[[Seen], Step], prompt: str = "Go on.") -> Run:
@@ -141,12 +155,13 @@ def test_a_constraint_is_there_at_the_start_of_the_next_session(wired: CodexHome
 def test_a_prompt_gets_what_its_words_are_about_once(wired: CodexHome) -> None:
     log(wired, log_finding(SAVED, epistemic_state="supported", evidence=[supporting("run-9", "order in the log")]))
 
-    first = run(wired, prompt="Why are checkpoints written before the gradient?")
-    again = resume(wired, first.thread, prompt="And which checkpoints are written before the gradient?")
+    first = run(wired, prompt=ABOUT_SAVED)
+    again = resume(wired, first.thread, prompt=f"And again: {ABOUT_SAVED}")
     other = run(wired, prompt="Translate the readme into Welsh.")
 
-    assert SAVED in only_block(first.turns[0])
-    assert SAVED in only_block(again.turns[0])
+    told = block_about(first.turns[0], SAVED)
+    assert SAVED in section(told, "Supported by evidence")
+    assert block_about(again.turns[0], SAVED) == told
     assert all(SAVED not in text.text for text in other.turns[0].texts)
 
 
@@ -197,14 +212,19 @@ def test_a_commit_elsewhere_changes_nothing_and_one_in_the_anchored_code_asks_fo
 
 def test_a_session_that_was_shown_a_finding_hears_when_its_code_has_changed(wired: CodexHome) -> None:
     begun = run(wired, call(log_constraint(NEVER_FUSE, **PATHS), tokens=FULL))
-    assert "| applicable]" in only_block(begun.turns[-1])
+    name = id_of(answers(begun)[0])
+    assert f"[{name} | not_applicable | applicable]" in section(only_block(begun.turns[-1]), CONSTRAINTS)
     commit(wired.project, {"attention.py": "scale = 2\n"})
 
-    resumed = resume(wired, begun.thread)
+    resumed = resume(wired, begun.thread, call(Shell("true"), tokens=FULL))
 
-    before, after = blocks(resumed.turns[0])
-    assert "| applicable]" in before
-    assert "Needs revalidation before use" in after
+    _, correction = blocks(resumed.turns[0])
+    (line,) = [line for line in correction.splitlines() if name in line]
+    assert line.startswith(f"Correction: {name}, shown above")
+    assert "attention.py changed" in line
+    after = only_block(resumed.turns[-1])
+    assert NEVER_FUSE in section(after, REVALIDATE)
+    assert section(after, CONSTRAINTS) == ""
 
 
 def test_a_session_in_another_repository_sees_nothing(wired: CodexHome, tmp_path: Any) -> None:
@@ -219,8 +239,8 @@ def test_a_session_in_another_repository_sees_nothing(wired: CodexHome, tmp_path
 
     other = run(
         wired,
-        call(Mcp("query_findings", {"text": DTYPE})),
-        call(Mcp("get_finding", {"finding": "F-1"}), tokens=FULL),
+        call(Mcp("query_findings", {"words": DTYPE})),
+        call(Mcp("get_finding", {"finding_id": "F-1"}), tokens=FULL),
         prompt="Does the drift come from accumulating in half precision? Fuse the attention kernels on this card.",
         cwd=elsewhere,
     )
@@ -268,13 +288,14 @@ def test_a_session_that_is_compacted_as_it_is_resumed_gets_its_block_once(wired:
 
 
 def test_a_conversation_that_logged_nothing_is_told_how_after_a_compaction_in_one_line(wired: CodexHome) -> None:
+    log(wired, log_finding(DTYPE))
+
     work = run(wired, call(Shell("true"), tokens=FULL))
 
-    before, after = (
-        {text.text for text in request.texts if text.role == "developer"} for request in (work.turns[0], work.turns[-1])
-    )
-    (told,) = [text for text in after - before if "log_finding" in text]
-    assert len(told.strip().splitlines()) <= 2
+    heading, notice, empty, told = only_block(work.turns[-1]).splitlines()
+    assert told.startswith("Nothing was logged in this conversation")
+    assert "log_finding" in told
+    assert "log_finding" not in heading + notice + empty
 
 
 def test_a_run_goes_on_untouched_when_the_ledger_is_broken(wired: CodexHome) -> None:
@@ -327,6 +348,55 @@ def test_a_read_only_ledger_still_serves_reads_and_refuses_writes_plainly(wired:
     assert refused["error"]["code"] == "STORAGE_ERROR"
 
 
+def test_the_tools_and_what_they_are_for_are_in_the_first_request(wired: CodexHome, profile: Profile) -> None:
+    first = run(wired).turns[0]
+
+    essentials = TEXTS["en"].splitlines()[0]
+    assert len(essentials) <= 240
+    assert essentials in first.text
+    if profile is CLASSIC:
+        (ours,) = [tool for tool in first.body["tools"] if tool.get("name") == "mcp__upheld"]
+        assert ours["description"].strip() == TEXTS["en"].strip()
+        assert {"log_finding", "refute_finding", "supersede_finding"} <= {tool["name"] for tool in ours["tools"]}
+    else:
+        # Scripts find the tools by name; of a server the model reads this line and nothing else.
+        assert "- mcp__upheld: " + essentials in first.text
+
+
+def test_a_block_of_more_than_the_host_takes_is_cut_by_us_and_reaches_the_model_whole(wired: CodexHome) -> None:
+    many = [log_constraint(f"never fuse kernel {number}: " + "精度会漂移" * 25) for number in range(24)]
+
+    work = run(wired, call(*many, tokens=FULL))
+
+    assert [answer["ok"] for answer in answers(work)] == [True] * len(many)
+    block = only_block(work.turns[-1])
+    assert HOST_LIMIT * 3 // 4 < len(block.encode()) <= HOST_LIMIT
+    assert "more: query_findings (next: " in block.splitlines()[-1]
+
+
+def test_the_running_server_answers_a_hook_and_without_one_the_hook_says_the_same(wired: CodexHome) -> None:
+    log(wired, log_constraint(NEVER_FUSE), log_finding(SAVED))
+
+    alone = blocks(run(wired, prompt=ABOUT_SAVED, flags=WITHOUT_SERVER).turns[0])
+    assert len(alone) == 2
+    assert NEVER_FUSE in alone[0]
+    assert SAVED in alone[1]
+
+    take_the_ledger_from_the_hook(wired)
+    assert blocks(run(wired, prompt=ABOUT_SAVED).turns[0]) == alone
+    assert blocks(run(wired, prompt=ABOUT_SAVED, flags=WITHOUT_SERVER).turns[0]) == []
+
+
+def test_a_session_goes_on_being_told_when_its_server_was_killed(wired: CodexHome) -> None:
+    with wired.app_server() as app:
+        thread = app.start_thread()
+        app.turn(thread, scripted(wired, [call(log_finding(SAVED))], "Go on."))
+        kill_server(wired)
+        app.turn(thread, scripted(wired, [], ABOUT_SAVED))
+
+    assert SAVED in block_about(wired.model.turns[-1], SAVED)
+
+
 def test_after_uninstalling_a_run_is_as_it_was_before(codex: CodexHome) -> None:
     make_repository(codex.project, {"attention.py": "scale = 1\n"})
     codex.model.scripts["work"] = [call(Shell("echo here")), say("done")]
@@ -360,12 +430,12 @@ def assert_untouched(codex: CodexHome) -> None:
 
 
 def refute(finding: str, source: str, excerpt: str) -> Mcp:
-    arguments = {"finding": finding, "reason": "measured", "evidence": [contradicting(source, excerpt)]}
+    arguments = {"finding_id": finding, "reason": "measured", "evidence": [contradicting(source, excerpt)]}
     return Mcp("refute_finding", arguments)
 
 
 def supersede(finding: str, claim: str) -> Mcp:
-    return Mcp("supersede_finding", {"finding": finding, "claim": claim, "reason": "the code has changed"})
+    return Mcp("supersede_finding", {"finding_id": finding, "claim": claim, "reason": "the code has changed"})
 
 
 def _fill(codex: CodexHome) -> None:
