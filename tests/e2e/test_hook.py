@@ -8,7 +8,6 @@ import re
 import shutil
 import socket
 import subprocess
-import sys
 import time
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
@@ -31,16 +30,6 @@ COSTLY = {
     *("typing", "re", "json", "enum", "dataclasses", "subprocess", "collections", "functools", "hashlib", "pathlib"),
     *("datetime", "contextlib", "logging", "threading", "socket", "signal", "tempfile", "shutil", "sqlite3"),
 }
-DRIVER = """
-import posix, sys
-leave = posix._exit
-def tell_and_leave(status):
-    posix.write(2, " ".join(sys.modules).encode())
-    leave(status)
-posix._exit = tell_and_leave
-sys.argv = sys.argv[1:]
-exec(compile(open(sys.argv[0]).read(), sys.argv[0], "exec"))
-"""
 
 
 @pytest.fixture
@@ -48,13 +37,6 @@ def hook(tmp_path: Path) -> Hook:
     hook = make_hook(tmp_path)
     hook.log()
     return hook
-
-
-def modules_of(hook: Hook, payload: bytes) -> tuple[bytes, set[str]]:
-    """Run the hook and return its output and the modules that it had loaded at its end."""
-    command = [sys.executable, "-I", "-S", "-c", DRIVER, hook.path, "codex"]
-    done = subprocess.run(command, input=payload, env=hook.environ, capture_output=True, check=True)
-    return done.stdout, set(done.stderr.decode().split())
 
 
 # What comes in
@@ -375,7 +357,7 @@ def test_a_read_only_home_still_serves_reads(hook: Hook, in_use: bool) -> None:
 def test_the_direct_way_loads_nothing_costly(hook: Hook) -> None:
     hook.log("Needs every kind of fact", scope={"match": {"os": "linux", "git.dirty": "false"}, "paths": ["code.py"]})
 
-    output, modules = modules_of(hook, hook.payload())
+    output, modules = hook.run_and_list(hook.payload())
 
     assert "every kind of fact" in read_context(output, "SessionStart")
     assert "apsw" in modules

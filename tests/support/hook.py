@@ -22,6 +22,17 @@ if TYPE_CHECKING:
 PAYLOADS = os.path.join(os.path.dirname(__file__), "..", "fixtures", "codex", "payloads")
 CONSTRAINT = "Releases need two approvals"
 
+DRIVER = """
+import posix, sys
+leave = posix._exit
+def tell_and_leave(status):
+    posix.write(2, " ".join(sys.modules).encode())
+    leave(status)
+posix._exit = tell_and_leave
+sys.argv = sys.argv[1:]
+exec(compile(open(sys.argv[0]).read(), sys.argv[0], "exec"))
+"""
+
 
 @dataclass
 class Hook:
@@ -79,6 +90,12 @@ class Hook:
         )
         assert (done.returncode, done.stderr) == (0, b"")
         return done.stdout
+
+    def run_and_list(self, payload: bytes) -> tuple[bytes, set[str]]:
+        """Run it and return its output and the modules that it had loaded at its end."""
+        command = [sys.executable, "-I", "-S", "-c", DRIVER, self.path, "codex"]
+        done = subprocess.run(command, input=payload, env=self.environ, capture_output=True, check=True)
+        return done.stdout, set(done.stderr.decode().split())
 
     def diagnostics(self) -> str:
         """Return the diagnostics log, "" if there is none."""
