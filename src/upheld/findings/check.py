@@ -20,7 +20,17 @@ from upheld.findings.refusals import PersonRequiredError
 from upheld.findings.replay import BrokenTrailError, Event, Replayed, replay
 from upheld.findings.store import auditing, reading, writing
 from upheld.findings.work import list_words
-from upheld.storage.chain import GENESIS, Head, RolledBackError, Row, hash_row, hash_text, same
+from upheld.storage.chain import (
+    GENESIS,
+    Head,
+    RolledBackError,
+    Row,
+    count_written,
+    forget_written,
+    hash_row,
+    hash_text,
+    same,
+)
 from upheld.storage.database import NotOursError
 from upheld.text import jsontext
 
@@ -108,6 +118,8 @@ def check_ledger(ledger: Ledger, *, progress: Progress | None = None) -> Report:
     check = _Check(progress)
     db = ledger.read()
     if db is None:
+        if lost := count_written(ledger.places.state):
+            check.found("the ledger", f"is gone; {lost} events were written to it")
         return check.report([])
     accepted: list[str] = []
     try:
@@ -147,7 +159,10 @@ def accept_ledger(ledger: Ledger, caller: Caller, reason: str, *, home: str) -> 
         raise PersonRequiredError("Accepting the ledger as it is")
     why = Cleaner(home).text(check_text("reason", reason, MAX_CLAIM))
     if ledger.read() is None:
-        raise StorageError("There is no ledger to accept. Nothing was written.")
+        if not count_written(ledger.places.state):
+            raise StorageError("There is no ledger to accept. Nothing was written.")
+        forget_written(ledger.places.state)
+        return check_ledger(ledger)
     with ledger.repair() as db:
         if auditing.find_file_problems(db, 1):
             raise StorageError("The ledger's file is damaged; restore a backup. Nothing was written.")

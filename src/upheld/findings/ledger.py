@@ -20,7 +20,19 @@ import apsw
 from upheld.errors import StorageError
 from upheld.findings.store import reading, writing
 from upheld.storage import database
-from upheld.storage.chain import GENESIS, Head, KeyMissingError, RolledBackError, Row, Seal, hash_row, hash_text, same
+from upheld.storage.chain import (
+    GENESIS,
+    Head,
+    KeyMissingError,
+    LedgerGoneError,
+    RolledBackError,
+    Row,
+    Seal,
+    count_written,
+    hash_row,
+    hash_text,
+    same,
+)
 from upheld.text import jsontext
 
 if TYPE_CHECKING:
@@ -219,6 +231,8 @@ class Ledger:
             _let_go(self._writer)
             self._writer = None
         if self._writer is None:
+            if not os.path.lexists(self.places.ledger) and (lost := count_written(self.places.state)):
+                raise LedgerGoneError(lost)
             db = database.open_for_writing(self.places.ledger, database.LEDGER, vfs=self._vfs)
             if not reading.get_ledger_uid(db):
                 with database.Transaction(db):

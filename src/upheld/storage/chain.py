@@ -38,6 +38,16 @@ class KeyMissingError(StorageError):
         )
 
 
+class LedgerGoneError(StorageError):
+    """There is no ledger, but its head says that events were written."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(
+            f"The ledger is gone: {count} events were written to it. Restore a backup, or begin a new one with "
+            "`upheld check --accept`. Nothing was written."
+        )
+
+
 class RolledBackError(StorageError):
     """The ledger does not continue what was last written to it."""
 
@@ -157,6 +167,10 @@ class Seal:
         except (OSError, UnicodeDecodeError):
             raise RolledBackError("its key or head can't be read") from None
 
+    def set_aside(self) -> None:
+        """Rename the head, so that it counts no more and can be looked at."""
+        os.replace(self._head_path, self._head_path + ".aside")
+
     def keep_acceptance(self, line: str) -> None:
         """Append one line to the record of who accepted the ledger as it was, and why."""
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -180,6 +194,25 @@ class Seal:
             file.flush()
             os.fsync(file.fileno())
         os.replace(beside, path)
+
+
+def count_written(state: str) -> int:
+    """Return how many events the heads in a state directory speak of: what is lost when the ledger is gone."""
+    return sum(head.count for seal in _find_seals(state) if (head := seal.find_head()) is not None)
+
+
+def forget_written(state: str) -> None:
+    """Set the heads in a state directory aside, so that a new ledger may begin."""
+    for seal in _find_seals(state):
+        seal.set_aside()
+
+
+def _find_seals(state: str) -> list[Seal]:
+    try:
+        names = sorted(os.listdir(state + "/chain"))
+    except FileNotFoundError:
+        return []
+    return [Seal(state, name.removesuffix(".head")) for name in names if name.endswith(".head")]
 
 
 def _head_text(head: Head) -> str:
