@@ -17,6 +17,7 @@ from upheld.findings.candidates import MAX_CANDIDATES, RULES
 from upheld.findings.ledger import Ledger
 from upheld.findings.operations import OPERATIONS
 from upheld.hosts.adapters import ADAPTERS
+from upheld.hosts.edit.errors import EDIT_REFUSED
 from upheld.mcp.tools import Tools
 from upheld.storage.places import find_places
 
@@ -38,6 +39,12 @@ MEANINGS = {
     errors.CONCURRENT_MODIFICATION: "The finding changed since the version that the call names.",
     errors.STORAGE_ERROR: "The database could not be read or written; the message says what to do.",
 }
+
+HOST_MEANINGS = {
+    EDIT_REFUSED: "A host's file can't be edited without risk to what others wrote in it, or can't be written.",
+    errors.CONCURRENT_MODIFICATION: "A host's file was written by somebody else since the change was shown.",
+}
+"""What installing and uninstalling refuse besides wrong arguments."""
 
 SCOPE_MEANINGS = {
     "match": "fact to value, or to a list of values: elsewhere the finding is incompatible and not shown",
@@ -105,12 +112,15 @@ def write_pages() -> dict[str, str]:
 
 
 def _write_errors() -> str:
-    rows = "".join(f"| `{code}` | {MEANINGS[code]} |\n" for code in sorted(errors.FINDING_CODES))
+    findings, hosts = (
+        "| code | it means |\n|---|---|\n" + "".join(f"| `{code}` | {meanings[code]} |\n" for code in sorted(codes))
+        for codes, meanings in ((errors.FINDING_CODES, MEANINGS), (HOST_MEANINGS, HOST_MEANINGS))
+    )
     intro = (
         "Every refusal carries one code of a closed set, a sentence that says what was wrong and what would\n"
         "be right, and the argument at fault where there is one. A call that is refused writes nothing.\n"
     )
-    return f"# Error codes\n\n{NOTE}{intro}\n## Findings\n\n| code | it means |\n|---|---|\n{rows}"
+    return f"# Error codes\n\n{NOTE}{intro}\n## Findings\n\n{findings}\n## Installing into a host\n\n{hosts}"
 
 
 def _write_schema() -> str:
