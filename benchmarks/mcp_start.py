@@ -22,8 +22,7 @@ SDK_EVERY = 4  # its import takes seconds, and its median needs fewer
 HOST_WAITS_MS = 1000.0
 GOAL = 0.6
 
-SUPPORT = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tests", "support")
-SERVER = [sys.executable, "-I", os.path.join(SUPPORT, "mcp_example.py")]
+SERVER = [sys.executable, "-I", "-m", "upheld", "mcp"]
 SDK_IMPORT = [sys.executable, "-I", "-c", "import mcp.server"]
 BUSY = [sys.executable, "-I", "-S", "-c", "while True: pass"]
 
@@ -46,7 +45,7 @@ def _ask(server: subprocess.Popen[bytes], method: str, params: dict[str, Any]) -
 def _server_seconds(env: dict[str, str]) -> float:
     """Return the time until a client that waits for each answer, as hosts do, has the tools."""
     begin = time.perf_counter()
-    with subprocess.Popen(SERVER, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env) as server:
+    with subprocess.Popen(SERVER, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env, cwd=env["HOME"]) as server:
         _ask(server, "initialize", HELLO)
         listed = _ask(server, "tools/list", {})
         seconds = time.perf_counter() - begin
