@@ -61,7 +61,7 @@ INJECTION_PAGE = """\
 
 {note}At most {candidates} candidates out of indexes, judged, ranked and cut to the budget (rules {rules}).
 Same ledger, same context, same text: same bytes. `upheld explain` shows the block and why each other candidate was left
-out.
+out. Why the rules are as they are: [decision 0007](../decisions/0007-selection.md).
 
 ## Triggers
 
