@@ -406,7 +406,8 @@ def _why(item: Item, request: Request, scored: dict[int, Candidate]) -> str:
     if request.task and finding.task == request.task:
         return "belongs to the declared task"
     if finding.claim_kind == "constraint":
-        return "a constraint in scope"
+        checked = item.judgement.applicability in ("applicable", "conditional")
+        return "a constraint in scope" if checked else "a constraint, to be checked first"
     return "took the place of a finding handed out before"
 
 
