@@ -164,16 +164,11 @@ def open_for_writing(
     """
     what = _name(kind)
     ensure_private_directory(os.path.dirname(path), f"The directory of {what}")
-    created = False
-    try:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
-        created = True
-    except FileExistsError:
-        check_owned(path, what[0].upper() + what[1:], directory=False)
-    except OSError as error:
-        raise UnreadableDatabaseError(what, _reason(error)) from error
     db: apsw.Connection | None = None
     try:
+        if not os.path.lexists(path):
+            _create(path, kind, vfs)
+        check_owned(path, what[0].upper() + what[1:], directory=False)
         _peek(path, kind)
         db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE, vfs=vfs)
         db.set_busy_timeout(timeout_ms)
@@ -188,13 +183,38 @@ def open_for_writing(
         raise BusyError(what) from error
     except apsw.Error as error:
         _close(db)
-        if created and os.path.getsize(path) == 0:
-            os.unlink(path)
         raise UnreadableDatabaseError(what, _sqlite_reason(error)) from error
+    except OSError as error:
+        _close(db)
+        raise UnreadableDatabaseError(what, _reason(error)) from error
     except StorageError:
         _close(db)
         raise
     return db
+
+
+def _create(path: str, kind: str, vfs: str | None) -> None:
+    """Make a new database beside its place and put it there whole: nobody sees one half made."""
+    beside = f"{path}.{os.urandom(8).hex()}.new"
+    os.close(os.open(beside, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+    try:
+        db = apsw.Connection(beside, flags=apsw.SQLITE_OPEN_READWRITE, vfs=vfs)
+        try:
+            _prepare(db, path, kind)
+            _tune(db, kind)
+            migrate(db, kind)
+        finally:
+            db.close()
+        try:
+            os.link(beside, path)
+        except FileExistsError:
+            pass  # another process was first, and its file is as good
+        except OSError:
+            if not os.path.lexists(path):  # a file system without hard links
+                os.rename(beside, path)
+    finally:
+        if os.path.exists(beside):
+            os.unlink(beside)
 
 
 def open_for_reading(path: str, kind: str, *, timeout_ms: int = HOOK_TIMEOUT_MS) -> apsw.Connection | None:
@@ -216,6 +236,8 @@ def open_for_reading(path: str, kind: str, *, timeout_ms: int = HOOK_TIMEOUT_MS)
         raise UnreadableDatabaseError(what, _reason(error)) from error
     db: apsw.Connection | None = None
     try:
+        if os.path.getsize(path) == 0:
+            return None
         _peek(path, kind)
         db = _open_read_only(path, timeout_ms)
         _check_kind(db, kind)
