@@ -152,6 +152,7 @@ def select(db: apsw.Connection, project_id: int, request: Request, surroundings:
     decisions: list[Decision] = []
     scored = {one.finding_id: one for one in _by_words(db, project_id, request)}
     wanted = _gather(db, project_id, request, scored)
+    decisions += _weak(scored, wanted)
     loaded = _follow(db, project_id, reading.find_findings(db, project_id, wanted), request)
     corrections, corrected = _correct(db, project_id, request, surroundings)
     findings = _filter(loaded, request, scored, decisions)
@@ -192,8 +193,18 @@ def _gather(db: apsw.Connection, project_id: int, request: Request, scored: dict
     if request.trigger != PROMPT:
         wanted += reading.find_standing(db, project_id, MAX_STANDING)
         wanted += reading.find_of_task(db, project_id, request.task, MAX_STANDING)
-    wanted += scored
+    wanted += [one.finding_id for one in scored.values() if one.is_relevant]
     return list(dict.fromkeys(wanted))
+
+
+def _weak(scored: dict[int, Candidate], wanted: list[int]) -> list[Decision]:
+    """Return what is said of candidates that are not even loaded: up to 200 at every prompt."""
+    held = set(wanted)
+    return [
+        Decision(one.finding_id, "dropped", "shares too little with the prompt", candidate=one)
+        for one in scored.values()
+        if one.finding_id not in held
+    ]
 
 
 def _follow(db: apsw.Connection, project_id: int, findings: list[Finding], request: Request) -> list[Finding]:
@@ -204,6 +215,8 @@ def _follow(db: apsw.Connection, project_id: int, findings: list[Finding], reque
         for finding in findings
         if finding.id in own and finding.lifecycle_state == "superseded"
     ]
+    if not successors:
+        return findings
     known = {finding.id for finding in findings}
     return findings + reading.find_findings(db, project_id, sorted({s for s in successors if s and s not in known}))
 
@@ -235,25 +248,11 @@ def _filter(
             why = "retrieval policy on_demand: only in queries"
         elif finding.id in standing:
             why = "already stands in this context"
-        elif candidate is not None and not candidate.is_relevant and not _stands(finding, request, own):
-            why = "shares too little with the prompt"
         else:
             kept.append(finding)
             continue
         decisions.append(Decision(finding.id, "dropped", why, candidate=candidate))
     return kept
-
-
-def _stands(finding: Finding, request: Request, own: set[int]) -> bool:
-    """Say whether a finding is wanted whatever the words are."""
-    return finding.id in own or (
-        request.trigger != PROMPT
-        and (
-            finding.retrieval_policy == "always"
-            or finding.claim_kind == "constraint"
-            or bool(request.task and finding.task == request.task)
-        )
-    )
 
 
 def _judge(
