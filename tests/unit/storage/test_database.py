@@ -82,7 +82,7 @@ def _pipe(path: str) -> None:
 
 def _writable_by_others(path: str) -> None:
     _make(path)
-    os.chmod(path, 0o622)
+    os.chmod(path, 0o622)  # noqa: S103 - that it is too open is the case
 
 
 def _somebody_elses(path: str) -> None:
