@@ -26,7 +26,10 @@ EXAMPLES = {
     "evidence": (
         "upheld evidence F-12 --evidence \"source_kind=test_run source_ref='pytest -k shift' role=contradicts\""
     ),
-    "state": 'upheld state F-12 --epistemic-state inconclusive --reason "the probe was confounded"',
+    "state": (
+        'upheld state F-12 --epistemic-state inconclusive --reason "the probe was confounded" '
+        '--evidence "source_kind=log source_ref=logs/run.txt role=context"'
+    ),
     "refute": (
         'upheld refute F-12 --reason "off by one is ruled out" '
         "--evidence \"source_kind=log source_ref=logs/run.txt excerpt='shift=0 in all rows'\""

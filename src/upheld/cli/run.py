@@ -47,8 +47,8 @@ def run_guarded(command: Callable[[], int | None], name: str, *, as_json: bool) 
     """
     try:
         return _run(command, name, as_json=as_json)
-    except BrokenPipeError:
-        # Whoever read our output has seen enough.
+    except (BrokenPipeError, SystemExit):
+        # Whoever read our output has seen enough; click makes an exit of that.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
     except Exception:  # noqa: BLE001 - the one place where a bug becomes a message

@@ -61,7 +61,7 @@ class Operation:
 
 
 _FINDING = Argument("finding_id", "finding", "the finding, like F-12", required=True)
-_FACTS = Argument("facts", "facts", "facts of this call that nothing else tells, like backend or dtype")
+_FACTS = Argument("facts", "facts", "facts that nothing else tells, like backend or dtype")
 _KEY = Argument("idempotency_key", "text", "makes a retried call return the first answer", limit=MAX_NAME)
 _VERSION = Argument("version", "integer", "the version you read; refused if it changed since", limit=2**31)
 _REASON = Argument("reason", "text", "why, in a sentence", required=True, limit=MAX_CLAIM)
