@@ -23,6 +23,9 @@ MAX_TERMS = 600
 MAX_PHRASE_TOKENS = 5
 """The longest tag or alias, in tokens, that is looked for as a phrase in a prompt."""
 
+MAX_PHRASES = 8000
+"""Phrases of a text that are looked for, first ones first: a bound for a pasted page of Chinese."""
+
 MAX_CJK_PHRASE = 8
 """The longest Chinese, Japanese or Korean tag or alias, in characters, that is looked for inside a run."""
 
@@ -121,13 +124,15 @@ def iter_phrases(tokens: list[str]) -> list[str]:
     found: dict[str, None] = {}
     tokens = [_singular(token) for token in tokens]
     for start, token in enumerate(tokens):
+        if len(found) >= MAX_PHRASES:
+            break
         phrase = token
         found[phrase] = None
         for following in tokens[start + 1 : start + MAX_PHRASE_TOKENS]:
             phrase = phrase + " " + following
             found[phrase] = None
         if is_cjk(token[0]):
-            for at in range(len(token)):
+            for at in range(min(len(token), MAX_PHRASES // MAX_CJK_PHRASE)):
                 for end in range(at + 2, min(len(token), at + MAX_CJK_PHRASE) + 1):
                     found[token[at:end]] = None
     return list(found)

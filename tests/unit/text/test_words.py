@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from upheld.text.words import (
     MAX_CJK_PHRASE,
     MAX_PHRASE_TOKENS,
+    MAX_PHRASES,
     MAX_TERMS,
     iter_phrases,
     normalise_phrase,
@@ -124,3 +125,9 @@ def test_paths_are_pieces_that_look_like_file_names(text: str, paths: tuple[str,
 def test_a_pasted_log_costs_a_bounded_number_of_words() -> None:
     words = read_words(" ".join(f"word{number}x" for number in range(100_000)))
     assert len(words.terms) == MAX_TERMS
+
+
+def test_a_pasted_page_without_spaces_costs_a_bounded_number_of_phrases() -> None:
+    page = "".join(chr(0x4E00 + number) for number in range(20_000))
+    assert len(iter_phrases([page])) <= MAX_PHRASES
+    assert len(iter_phrases([page[start : start + 100] for start in range(0, 20_000, 100)])) < MAX_PHRASES * 2
