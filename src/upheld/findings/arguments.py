@@ -145,7 +145,7 @@ def check_text(name: str, value: object, limit: int) -> str:
         )
     for at, character in enumerate(text):
         code = ord(character)
-        if code < 0x20 and character not in "\n\t" or 0x7F <= code <= 0x9F:  # noqa: RUF021
+        if (code < 0x20 and character not in "\n\t") or 0x7F <= code <= 0x9F:
             raise InvalidArgumentError(
                 name,
                 f"has the control character U+{code:04X} at position {at}",

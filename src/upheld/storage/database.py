@@ -339,7 +339,8 @@ def _prepare(db: apsw.Connection, path: str, kind: str) -> None:
     """Make a blank file ours. The journal mode is kept in the file, so it is chosen once."""
     # The id first: with a WAL it would stay there, and a file must say whose it is without its WAL.
     db.execute(f"pragma application_id = {APPLICATION_IDS[kind]}")
-    db.execute(f"pragma journal_mode = {'truncate' if on_network_file_system(path) else 'wal'}").get  # noqa: B018
+    mode = "truncate" if on_network_file_system(path) else "wal"
+    db.execute(f"pragma journal_mode = {mode}").get  # noqa: B018 - reading the answer is what runs it
 
 
 def _check_kind(db: apsw.Connection, kind: str) -> None:
