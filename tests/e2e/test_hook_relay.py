@@ -307,6 +307,26 @@ def test_a_request_that_makes_no_sense_gets_no_answer_and_harms_nobody(hook: Hoo
     assert "upheld.hosts.answer" not in modules
 
 
+def test_a_request_cannot_make_the_server_run_somebody_elses_program(hook: Hook, tmp_path: Path) -> None:
+    evil = tmp_path / "evil"
+    evil.mkdir()
+    (evil / "git").write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+    (evil / "git").chmod(0o755)
+    environment = b"PATH=%b\0GIT_EXEC_PATH=%b\0LD_PRELOAD=%b/x.so" % ((os.fsencode(evil),) * 3)
+    payload = hook.payload()
+    HookSocket(hook.places, __version__, hook.environ).start()
+    wait_for(lambda: find_holder(hook) == os.getpid())
+
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.connect(find_socket_path(hook.places.state))
+        head = b"%b %b codex %d %d\n" % (PROTOCOL, __version__.encode(), len(environment), len(payload))
+        connection.sendall(head + environment + payload)
+        answer = b"".join(iter(lambda: connection.recv(65536), b""))
+
+    assert CONSTRAINT.encode() in answer
+    assert not (tmp_path / "ran").exists()
+
+
 def test_a_long_home_gets_a_socket_of_its_own_below_tmp(tmp_path: Path) -> None:
     hook = make_hook(tmp_path / ("long" * 30))
     hook.log()

@@ -23,8 +23,9 @@ DEADLINE_SECONDS = 2.0
 RELAY_SECONDS = 0.8
 """How long a server may take, from connecting to its last byte, before the hook does the work itself."""
 
-PASSED_ON = (b"PATH", b"HOME", b"UPHELD_FACTS", b"UPHELD_HOME")
-"""The environment that an answer depends on; nothing else leaves this process."""
+PASSED_ON = (b"UPHELD_FACTS",)
+"""What of the environment goes along. A confined command can reach the socket too, so the server runs programs
+only by its own environment."""
 
 _CHUNK = 65536
 _MAX_ANSWER = 1024 * 1024

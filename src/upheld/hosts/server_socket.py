@@ -164,5 +164,6 @@ def _read_request(connection: socket.socket, version: bytes) -> tuple[str, dict[
         size += len(part)
     body = b"".join(parts)
     pairs = (entry.partition(b"=") for entry in body[:of_environment].split(b"\0") if entry)
-    environment = {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
+    # Anything else could make this process, which no sandbox confines, run somebody's program.
+    environment = {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs if name in PASSED_ON}
     return fields[2].decode("utf-8", "replace"), environment, body[of_environment : of_environment + of_payload]

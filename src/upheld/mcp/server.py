@@ -62,7 +62,7 @@ def report_to_stderr(bug: Exception) -> None:
         place = place.tb_next
     file = "" if place is None else os.path.basename(place.tb_frame.f_code.co_filename)
     line = 0 if place is None else place.tb_lineno
-    print(f"upheld mcp: bug: {type(bug).__name__} at {file}:{line}", file=sys.stderr)  # noqa: T201
+    print(f"upheld mcp: bug: {type(bug).__name__} at {file}:{line}", file=sys.stderr)  # noqa: T201 - the host keeps standard error
 
 
 def serve(

@@ -27,6 +27,9 @@ APPLICATION_IDS = {LEDGER: 0x55504C44, CONVERSATIONS: 0x55504356}
 VERSIONS = {LEDGER: 1, CONVERSATIONS: 1}
 """The newest schema of each database: the number of its last migration."""
 
+_MAGIC = b"SQLite format 3\0"
+_HEADER_BYTES = 100
+
 WRITE_TIMEOUT_MS = 10_000
 HOOK_TIMEOUT_MS = 200
 
@@ -263,16 +266,21 @@ def _close(db: apsw.Connection | None) -> None:
 def _peek(path: str, kind: str) -> None:
     """Refuse a file that is not ours before anything is opened that could change it.
 
-    SQLite rolls a foreign file's journal back and empties its WAL. Immutable means that it does not; and opening
-    the file ourselves is no way, since closing it would drop the locks that another connection of this process has.
+    SQLite rolls a foreign file's journal back and empties its WAL, so only the header is read: through SQLite's own
+    file layer, since closing a file of our own would drop the locks that another connection of this process has.
     """
     if os.path.getsize(path) == 0:
         return
-    db = _open_immutable(path)
+    file = apsw.VFSFile("", path, [apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_MAIN_DB, 0])
     try:
-        _check_kind(db, kind)
+        header = file.xRead(_HEADER_BYTES, 0)
     finally:
-        db.close()
+        file.xClose()
+    if not header.startswith(_MAGIC):
+        raise UnreadableDatabaseError(_name(kind), "it is no SQLite database")
+    # Offsets of user_version and application_id: sqlite.org/fileformat.html, "The Database Header".
+    version, application = int.from_bytes(header[60:64]), int.from_bytes(header[68:72])
+    _check_ids(kind, version, application)
 
 
 def _open_immutable(path: str) -> apsw.Connection:
@@ -344,13 +352,15 @@ def _prepare(db: apsw.Connection, path: str, kind: str) -> None:
 
 
 def _check_kind(db: apsw.Connection, kind: str) -> None:
+    _check_ids(kind, _version(db), int(db.execute("pragma application_id").get))
+
+
+def _check_ids(kind: str, version: int, application: int) -> None:
     what = _name(kind)
-    found = int(db.execute("pragma application_id").get)
-    if found != APPLICATION_IDS[kind]:
+    if application != APPLICATION_IDS[kind]:
         raise NotOursError(
             what[0].upper() + what[1:], "is a database of another program", "Move it away, or set UPHELD_HOME."
         )
-    version = _version(db)
     if version > VERSIONS[kind]:
         raise NewerSchemaError(what[0].upper() + what[1:], version, VERSIONS[kind])
 
