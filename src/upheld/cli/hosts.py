@@ -147,7 +147,7 @@ def _shown(path: str) -> str:
 
 
 def _host() -> click.Argument:
-    return click.Argument(["host"], type=click.Choice(HOSTS))
+    return click.Argument(["host"], type=click.Choice(HOSTS), metavar="HOST")
 
 
 commands = [

@@ -85,7 +85,8 @@ def _show_usage(error: click.ClickException) -> None:
         error.show()
         return
     click.echo(context.get_usage(), err=True)
-    click.echo(f"Error: {render.quote_lines(error.format_message())}", err=True)
+    message = " ".join(error.format_message().split())  # click breaks lists of choices over lines
+    click.echo(f"Error: {render.quote_lines(message)}", err=True)
     click.echo(f"Try '{context.command_path} -h'.", err=True)
 
 

@@ -108,7 +108,8 @@ def parse_arguments(declared: Sequence[Argument], given: Mapping[str, Any]) -> d
         value = given.get(argument.name)
         if value is None:
             if argument.required:
-                raise InvalidArgumentError(argument.name, "is missing", f"Give {argument.doc}.")
+                choices = f": {', '.join(argument.choices)}" if argument.choices else ""
+                raise InvalidArgumentError(argument.name, "is missing", f"Give {argument.doc}{choices}.")
             values[argument.name] = None
         else:
             values[argument.name] = _PARSERS[argument.kind](argument, value)
@@ -136,7 +137,7 @@ def check_text(name: str, value: object, limit: int) -> str:
         raise InvalidArgumentError(name, f"is a {_kind_of(value)}", "Give a text.")
     text = value.replace("\r\n", "\n").strip()
     if not text:
-        raise InvalidArgumentError(name, "is empty", "Say it in a sentence.")
+        raise InvalidArgumentError(name, "is empty", "Give a text that says something.")
     if len(text) > limit:
         raise InvalidArgumentError(
             name,

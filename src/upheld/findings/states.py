@@ -69,8 +69,8 @@ class EvidenceRequiredError(UpheldError):
             "any": "at least one piece of evidence",
         }[role]
         super().__init__(
-            f"epistemic_state {state} needs {wanted}. Give it in evidence, or leave the claim unassessed or "
-            "provisional. Nothing was written.",
+            f"epistemic_state {state} needs {wanted}. Give it in evidence, or leave the claim in a state that "
+            "needs none. Nothing was written.",
             code=EVIDENCE_REQUIRED,
             argument="evidence",
         )
