@@ -53,10 +53,10 @@ OBSERVED: list[tuple[str, str | None, dict[str, Any], str]] = [
         "SubagentStart",
         None,
         {
-            "command": "/usr/bin/python3 -I -S '/tmp/il/work/inst 中 家/own 数/data/hook.py' codex || true",
+            "command": "/usr/bin/python3 -I -S '/home/u/inst 中 家/own 数/data/hook.py' codex || true",
             "timeout": 5,
         },
-        "180ed0ac8dc1d567525b41d1d86675693264139cdf8960731a037935f930a7bf",
+        "3af42577841a81c168b487826202e88344020a2cc56fd9f37d4471275bbd775a",
     ),
 ]
 
