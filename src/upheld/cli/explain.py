@@ -10,7 +10,7 @@ import click
 from upheld.cli import render
 from upheld.cli.run import json_option, open_upheld
 from upheld.envelope import succeed
-from upheld.findings.explain import explain
+from upheld.findings.explain import REASONS, explain
 from upheld.findings.retrieval import START, TRIGGERS
 
 
@@ -36,7 +36,7 @@ def _print(data: dict[str, Any]) -> None:
         click.echo(data["block"])
         click.echo(f"({data['bytes']} bytes of {data['limit']})")
     else:
-        click.echo(f"Nothing would be injected: {data['reason']}")
+        click.echo(f"Nothing would be injected: {REASONS[data['reason']]}.")
     click.echo()
     for decision in data["decisions"]:
         scores = f", relevance {decision['relevance']}" if "relevance" in decision else ""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from upheld.findings.explain import REASONS
 from upheld.text.quote import quote, shorten
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def print_status(data: Mapping[str, Any]) -> None:
     if project is None:
         click.echo(f"Project:  not in the ledger yet (git: {quote(data['git'])})")
     else:
-        counts = f"{project['current']} current of {project['total']} findings, {project['dead_ends']} dead ends"
+        counts = f"{project['current']} of {project['total']} findings current, dead ends: {project['dead_ends']}"
         click.echo(f"Project:  {quote(project['name'])}: {counts} (ledger revision {data['revision']})")
     click.echo("Facts:")
     for name, fact in data["facts"].items():
@@ -118,7 +119,7 @@ def _print_injections(data: Mapping[str, Any]) -> None:
     last = data["last_injection"]
     if last is not None:
         what = f"{last['bytes']} bytes: " + ", ".join(f"{name} {outcome}" for name, outcome in last["items"])
-        click.echo(f"  last: {last['trigger']}: {what if last['bytes'] else 'empty: ' + last['reason']}")
+        click.echo(f"  last: {last['trigger']}: {what if last['bytes'] else 'nothing: ' + REASONS[last['reason']]}")
 
 
 def _states(finding: Mapping[str, Any]) -> str:

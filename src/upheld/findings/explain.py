@@ -21,6 +21,16 @@ LIMIT = 9900
 """UTF-8 bytes: the tightest host's context."""
 
 
+REASONS = {
+    "no_ledger": "there is no ledger yet; the first finding makes it",
+    "unknown_project": "the ledger knows nothing of this project yet",
+    "nothing_matched": "no finding of this project is about it",
+    "all_dropped": "every candidate was dropped, each for the reason it carries",
+    "no_room": "what was wanted has no room in the budget",
+}
+"""What the codes say for which nothing was handed out, continuing "Nothing was injected: ..."."""
+
+
 def explain(
     ledger: Ledger, place: Place, *, trigger: str, text: str, session: str, host: str = "codex"
 ) -> dict[str, Any]:
