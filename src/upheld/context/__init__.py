@@ -7,7 +7,6 @@ from upheld.context.code import CodeState, check_pattern, read_code
 from upheld.context.facts import Fact, gather_declared, read_confirmed, read_facts
 from upheld.context.marks import Marks, read_marks, read_root_commits
 from upheld.context.projects import IdentityUnknownError, Project, ensure_project, find_project
-from upheld.context.task import TaskContext
 
 __all__ = [
     "CodeState",
@@ -15,7 +14,6 @@ __all__ = [
     "IdentityUnknownError",
     "Marks",
     "Project",
-    "TaskContext",
     "check_pattern",
     "ensure_project",
     "find_project",

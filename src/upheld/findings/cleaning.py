@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from upheld.findings.model import Scope
-from upheld.redaction.redact import redact
+from upheld.redaction.redact import redact, redact_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -31,20 +31,27 @@ class Cleaner:
     def text(self, text: str) -> str:
         """Return a text without secrets and private paths."""
         cleaned = redact(text, home=self._home)
-        for rule, count in cleaned.counts.items():
-            self._counts[rule] = self._counts.get(rule, 0) + count
+        self._count(cleaned.counts)
         return cleaned.text
 
     def texts(self, texts: Iterable[str]) -> tuple[str, ...]:
         """Return each text cleaned."""
         return tuple(map(self.text, texts))
 
+    def fact(self, name: str, value: str) -> str:
+        """Return the value of a fact cleaned; a name like `password` tells what its value is."""
+        cleaned = redact_value({name: value}, home=self._home)
+        self._count(cleaned.counts)
+        return str(next(iter(cleaned.value.values()))) if isinstance(cleaned.value, dict) else value
+
     def scope(self, scope: Scope) -> Scope:
-        """Return a scope whose values and paths are cleaned; fact names can't hold a secret worth the name."""
+        """Return a scope whose names, values and paths are cleaned."""
 
         def conditions(entries: Mapping[str, str | tuple[str, ...]]) -> dict[str, str | tuple[str, ...]]:
             return {
-                self.text(name): self.texts(value) if isinstance(value, tuple) else self.text(value)
+                self.text(name): tuple(self.fact(name, one) for one in value)
+                if isinstance(value, tuple)
+                else self.fact(name, value)
                 for name, value in entries.items()
             }
 
@@ -67,6 +74,10 @@ class Cleaner:
             rationale=self.text(piece.rationale),
             observed_at=self.text(piece.observed_at),
         )
+
+    def _count(self, counts: Mapping[str, int]) -> None:
+        for rule, count in counts.items():
+            self._counts[rule] = self._counts.get(rule, 0) + count
 
     def warnings(self) -> list[str]:
         """Return one sentence for each rule that took something out."""

@@ -467,7 +467,7 @@ class Findings:
         unknown = [name for name in (*draft.scope.match, *draft.scope.context) if known.get(name) is None]
         if unknown:
             warnings.append(f"Unknown here: {', '.join(unknown)}. Declare them, or this stays unproven here.")
-        kept = {name: None if value is None else cleaner.text(value) for name, value in known.items()}
+        kept = {name: None if value is None else cleaner.fact(name, value) for name, value in known.items()}
         return replace(draft, known=KnownContext(kept, anchor), warnings=tuple(warnings))
 
 

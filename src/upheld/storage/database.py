@@ -326,11 +326,6 @@ def migrate(db: apsw.Connection, kind: str, *, stop_before: int | None = None) -
                 db.execute(f"pragma user_version = {number}")
 
 
-def set_idle(db: apsw.Connection) -> None:
-    """Leave the database ready for the next process: let SQLite refresh what its planner knows."""
-    db.execute("pragma optimize")
-
-
 def _name(kind: str) -> str:
     return "the ledger" if kind == LEDGER else "the database of conversations"
 

@@ -84,3 +84,23 @@ def test_a_warning_says_what_was_taken_out_and_not_what_it_was(ledger: Ledger, t
     assert "1 x " in said
     assert SECRET not in said
     assert HOME not in said
+
+
+@pytest.mark.parametrize("part", ["match", "context"])
+def test_a_value_is_taken_out_where_only_the_name_of_its_fact_tells_what_it_is(
+    ledger: Ledger, places: Places, tmp_path: Path, part: str
+) -> None:
+    word = "correct9horse" + "Battery7staple"
+    desk = Desk(tmp_path, ledger=ledger, caller=AGENT, home=HOME)
+
+    answer = desk.run(
+        "log_finding",
+        claim="logs in with the old account",
+        claim_kind="observation",
+        scope={part: {"db_password": [word, "none"]}, "revalidate_on": ["db_password"]},
+        facts={"db_password": word},
+    )
+
+    ledger.close()
+    assert word.encode() not in _bytes_below(places.data, places.state)
+    assert any("Taken out" in warning for warning in answer.warnings)
