@@ -58,7 +58,7 @@ def _claims(ledger: Ledger) -> dict[str, str]:
     return {f"F-{number}": claim for number, claim in db.execute("select id, claim from findings")}
 
 
-@pytest.mark.parametrize(("each", "sync_ms"), [(250, 0), (40, 10)], ids=["8 x 250", "8 x 40 with syncs of 10 ms"])
+@pytest.mark.parametrize(("each", "sync_ms"), [(250, 0), (250, 10)], ids=["8 x 250", "8 x 250 with syncs of 10 ms"])
 def test_eight_writers_lose_nothing_and_block_no_reader(
     ledger: Ledger, repository: Path, each: int, sync_ms: int
 ) -> None:
