@@ -252,6 +252,9 @@ def open_for_reading(path: str, kind: str, *, timeout_ms: int = HOOK_TIMEOUT_MS)
     except apsw.Error as error:
         _close(db)
         raise UnreadableDatabaseError(what, _sqlite_reason(error)) from error
+    except OSError as error:  # it went away since we looked
+        _close(db)
+        raise UnreadableDatabaseError(what, _reason(error)) from error
     except StorageError:
         _close(db)
         raise
