@@ -24,7 +24,7 @@ CONVERSATIONS = "conversations"
 APPLICATION_IDS = {LEDGER: 0x55504C44, CONVERSATIONS: 0x55504356}
 """What `pragma application_id` of each database says: "UPLD" and "UPCV"."""
 
-VERSIONS = {LEDGER: 1, CONVERSATIONS: 1}
+VERSIONS = {LEDGER: 2, CONVERSATIONS: 1}
 """The newest schema of each database: the number of its last migration."""
 
 _MAGIC = b"SQLite format 3\0"
