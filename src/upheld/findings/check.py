@@ -16,6 +16,7 @@ from upheld.errors import StorageError
 from upheld.findings.arguments import MAX_CLAIM, check_text
 from upheld.findings.cleaning import Cleaner
 from upheld.findings.ledger import as_refusals
+from upheld.findings.model import scope_from_data
 from upheld.findings.refusals import PersonRequiredError
 from upheld.findings.replay import BrokenTrailError, Event, Replayed, replay
 from upheld.findings.store import auditing, reading, writing
@@ -292,7 +293,11 @@ def _compare(
         yield name, "is known to hold in other contexts than its events say"
     if auditing.find_own_relations(db, finding_id) != wanted.relations:
         yield name, "has other relations than its events say"
-    words = list_words(row["claim"], row["tags"], row["aliases"], row["scope"].get("paths", ()))
+    if auditing.find_rule(db, finding_id) != wanted.rule:
+        yield name, "is proposed to become another rule than its events say"
+    if auditing.find_doc_links(db, finding_id) != wanted.doc_links:
+        yield name, "has other document links than its events say"
+    words = list_words(row["claim"], row["tags"], row["aliases"], scope_from_data(row["scope"]).paths)
     if auditing.find_words(db, finding_id) != {(project, part, word) for part, held in words.items() for word in held}:
         yield name, "is indexed under other words than it has"
 

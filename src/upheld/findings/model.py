@@ -20,6 +20,15 @@ LIFECYCLE_STATES = ("current", "superseded", "withdrawn", "archived")
 APPLICABILITIES = ("applicable", "conditional", "needs_revalidation", "unknown", "incompatible")
 """Best first: the order of ranking."""
 RETRIEVAL_POLICIES = ("always", "relevant", "on_demand", "never")
+PROMOTION_STATES = ("none", "proposed", "approved", "rejected", "landed")
+RELATIONS = ("supersedes", "derived_from", "contradicts", "duplicate_of", "related_to")
+LINKS = ("derived_from", "contradicts", "duplicate_of", "related_to")
+"""The relations that can be made by themselves; `supersedes` comes with its finding."""
+OUTCOMES = ("held", "failed", "inconclusive")
+"""Of a revalidation."""
+RULE_OWNERS = ("test", "checker", "attention", "project-doc", "adr", "upstream")
+"""Where a rule may be meant to go."""
+FOREVER = "forever"
 SOURCE_KINDS = (
     "log",
     "file",
@@ -54,10 +63,11 @@ class Scope:
         context: The same, but elsewhere it is only conditional.
         revalidate_on: Fact names whose change asks for a new check; None means the version-like names used.
         paths: Git `:(glob)` pathspecs from the project's root: the code the claim is about.
+        quotes: For some of the paths a piece of the code there: only that piece counts.
         everywhere: Said explicitly: project-wide.
     """
 
-    __slots__ = ("context", "everywhere", "match", "paths", "revalidate_on")
+    __slots__ = ("context", "everywhere", "match", "paths", "quotes", "revalidate_on")
 
     def __init__(
         self,
@@ -67,11 +77,13 @@ class Scope:
         revalidate_on: tuple[str, ...] | None,
         paths: tuple[str, ...],
         everywhere: bool,
+        quotes: Mapping[str, str] | None = None,
     ) -> None:
         self.match = match
         self.context = context
         self.revalidate_on = revalidate_on
         self.paths = paths
+        self.quotes = quotes or {}
         self.everywhere = everywhere
 
     @property
@@ -81,7 +93,10 @@ class Scope:
 
     def fact_names(self) -> frozenset[str]:
         """Return every fact name the scope asks for."""
-        return frozenset(self.match) | frozenset(self.context) | frozenset(self.revalidate_on or ())
+        return frozenset(self.match) | frozenset(self.context) | frozenset(self.revalidate_on or ()) - {"paths"}
+
+
+EMPTY_SCOPE = Scope(match={}, context={}, revalidate_on=None, paths=(), everywhere=False)
 
 
 def scope_from_data(data: Mapping[str, object]) -> Scope:
@@ -95,11 +110,20 @@ def scope_from_data(data: Mapping[str, object]) -> Scope:
         return tuple(map(str, value)) if isinstance(value, list) else ()
 
     given = data.get("revalidate_on")
+    listed = data.get("paths")
+    paths: list[str] = []
+    quotes: dict[str, str] = {}
+    for entry in listed if isinstance(listed, list) else ():
+        if isinstance(entry, dict):
+            quotes[str(entry["path"])] = str(entry["quote"])
+            entry = entry["path"]  # noqa: PLW2901 - the pattern of a quoted piece
+        paths.append(str(entry))
     return Scope(
         match=conditions(data.get("match")),
         context=conditions(data.get("context")),
         revalidate_on=None if given is None else names(given),
-        paths=names(data.get("paths")),
+        paths=tuple(paths),
+        quotes=quotes,
         everywhere=data.get("everywhere") is True,
     )
 
@@ -118,7 +142,9 @@ def scope_as_data(scope: Scope) -> dict[str, object]:
     if scope.revalidate_on is not None:
         data["revalidate_on"] = list(scope.revalidate_on)
     if scope.paths:
-        data["paths"] = list(scope.paths)
+        data["paths"] = [
+            {"path": path, "quote": scope.quotes[path]} if path in scope.quotes else path for path in scope.paths
+        ]
     if scope.everywhere:
         data["everywhere"] = True
     return data
@@ -138,6 +164,7 @@ class Finding:
         "host",
         "id",
         "lifecycle_state",
+        "muted_until",
         "project_id",
         "promotion_state",
         "retrieval_policy",
@@ -166,6 +193,7 @@ class Finding:
         aliases: tuple[str, ...],
         task: str,
         promotion_state: str,
+        muted_until: str = "",
         version: int,
         decided_event: int,
         created_at: str,
@@ -187,6 +215,7 @@ class Finding:
         self.aliases = aliases
         self.task = task
         self.promotion_state = promotion_state
+        self.muted_until = muted_until
         self.version = version
         self.decided_event = decided_event
         self.created_at = created_at
@@ -267,14 +296,46 @@ class Evidence:
         return f"E-{self.id}"
 
 
+LOGGED = "logged"
+REVALIDATED = "revalidated"
+
+
 class KnownContext:
-    """A context in which a claim is known to hold: its facts, and the content of its code by pattern."""
+    """A context in which a claim is known to hold.
 
-    __slots__ = ("anchor", "facts")
+    Args:
+        facts: What was known there of the facts that its scope names.
+        anchor: The content of its code, by pattern; for a quoted piece, the piece itself.
+        kind: `logged` there, or `revalidated` there.
+        basis: What the claim is derived from and had fallen by then, as `F-<n> <state>`: settled by a revalidation.
+        sources: The content of its sources at a revalidation, by evidence number; else as each was recorded.
+    """
 
-    def __init__(self, facts: Mapping[str, str | None], anchor: Mapping[str, str]) -> None:
+    __slots__ = ("anchor", "basis", "facts", "kind", "sources")
+
+    def __init__(
+        self,
+        facts: Mapping[str, str | None],
+        anchor: Mapping[str, str],
+        kind: str = LOGGED,
+        basis: tuple[str, ...] = (),
+        sources: Mapping[int, str] | None = None,
+    ) -> None:
         self.facts = facts
         self.anchor = anchor
+        self.kind = kind
+        self.basis = basis
+        self.sources = sources or {}
+
+    def as_data(self) -> dict[str, object]:
+        """Return the JSON form, as events and exports keep it."""
+        return {
+            "facts": dict(self.facts),
+            "anchor": dict(self.anchor),
+            "kind": self.kind,
+            "basis": list(self.basis),
+            "sources": {str(number): digest for number, digest in self.sources.items()},
+        }
 
 
 def is_in_conflict(finding: Finding, evidence: list[Evidence]) -> bool:

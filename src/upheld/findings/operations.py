@@ -18,9 +18,10 @@ from upheld.findings.arguments import (
     as_schema,
     parse_arguments,
 )
+from upheld.findings.verbs import evidence, get, log, query, state, supersede
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from upheld.findings.service import Answer, Findings
 
@@ -30,10 +31,11 @@ class Operation:
     """One operation.
 
     Args:
-        name: As a tool and as a method of `Findings`.
+        name: As a tool and as a method of `Upheld`.
         command: The CLI's word for it.
         summary: One line for people and models.
         arguments: In the order of help and schema.
+        do: Takes the findings and the checked arguments by name.
         writes: Whether it changes the ledger.
         subject: The argument that the CLI takes by position, "" for none.
     """
@@ -42,6 +44,7 @@ class Operation:
     command: str
     summary: str
     arguments: tuple[Argument, ...]
+    do: Callable[..., Answer]
     writes: bool
     subject: str
 
@@ -52,8 +55,7 @@ class Operation:
             UpheldError: What was wrong; nothing was written.
         """
         values = parse_arguments(self.arguments, given)
-        answer: Answer = getattr(findings, self.name)(**values)
-        return answer
+        return self.do(findings, **values)
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema of the arguments."""
@@ -96,6 +98,7 @@ OPERATIONS = (
             _kind(required=True),
             *_DRAFT,
         ),
+        do=log.log_finding,
         writes=True,
         subject="claim",
     ),
@@ -114,6 +117,7 @@ OPERATIONS = (
             Argument("limit", "integer", "how many at the most (20)", limit=MAX_LIMIT),
             Argument("before", "finding", "only those older than this id: the next page"),
         ),
+        do=query.query_findings,
         writes=False,
         subject="words",
     ),
@@ -122,6 +126,7 @@ OPERATIONS = (
         "get",
         "Return one finding whole: evidence, conditions here, relations and events.",
         (_FINDING, _FACTS),
+        do=get.get_finding,
         writes=False,
         subject="finding_id",
     ),
@@ -134,6 +139,7 @@ OPERATIONS = (
             Argument("evidence", "evidence", "the source and what it does for the claim", required=True),
             _KEY,
         ),
+        do=evidence.add_evidence,
         writes=True,
         subject="finding_id",
     ),
@@ -149,6 +155,7 @@ OPERATIONS = (
             _VERSION,
             _KEY,
         ),
+        do=state.set_finding_state,
         writes=True,
         subject="finding_id",
     ),
@@ -157,6 +164,7 @@ OPERATIONS = (
         "refute",
         "Refute a finding with contradicting evidence. It stays as a known dead end.",
         (_FINDING, _REASON, _EVIDENCE, _VERSION, _KEY),
+        do=state.refute_finding,
         writes=True,
         subject="finding_id",
     ),
@@ -172,6 +180,7 @@ OPERATIONS = (
             *_DRAFT,
             _VERSION,
         ),
+        do=supersede.supersede_finding,
         writes=True,
         subject="finding_id",
     ),

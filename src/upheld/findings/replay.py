@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from upheld.findings.model import LOGGED
 from upheld.text import jsontext
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ _FIELDS = frozenset(
         "aliases",
         "task",
         "promotion_state",
+        "muted_until",
         "version",
         "decided_event",
     }
@@ -67,6 +69,8 @@ class Replayed:
         sources: The evidence that its events brought, by number.
         contexts: Where it is known to hold.
         relations: (kind, from, to), as its own events made them.
+        rule: What it is proposed to become, None for nothing.
+        doc_links: Where its rule landed.
     """
 
     row: dict[str, Any] = field(default_factory=dict)
@@ -74,6 +78,8 @@ class Replayed:
     sources: dict[int, dict[str, Any]] = field(default_factory=dict)
     contexts: list[dict[str, Any]] = field(default_factory=list)
     relations: set[tuple[str, int, int]] = field(default_factory=set)
+    rule: dict[str, Any] | None = None
+    doc_links: list[dict[str, Any]] = field(default_factory=list)
 
 
 def replay(events: Iterable[Event]) -> Replayed | None:
@@ -105,6 +111,7 @@ def _apply(state: Replayed, event: Event, before: dict[str, Any] | None, after: 
         raise BrokenTrailError(event.seq, "does not count the version up by one")
     if not row:
         row |= {"created_at": event.at, "actor": event.actor, "host": event.host, "session": event.session}
+        row |= {"muted_until": ""}  # older events do not name what came later
     row |= {name: value for name, value in after.items() if name in _FIELDS}
     row["updated_at"] = event.at
     for link in after.get("evidence", ()):
@@ -114,5 +121,8 @@ def _apply(state: Replayed, event: Event, before: dict[str, Any] | None, after: 
         kept = {name: link[name] for name in ("evidence_id", "role", "method", "rationale")}
         state.links.append({**kept, "event": event.seq})
     if "known" in after:
-        state.contexts.append(after["known"])
+        state.contexts.append({"kind": LOGGED, "basis": [], "sources": {}} | after["known"])
     state.relations |= {(kind, a, b) for kind, a, b in after.get("relations", ())}
+    state.relations -= {(kind, a, b) for kind, a, b in after.get("relations_removed", ())}
+    state.rule = after.get("rule", state.rule)
+    state.doc_links += [{**link, "event": event.seq} for link in after.get("doc_links", ())]

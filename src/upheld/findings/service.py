@@ -1,7 +1,7 @@
-"""The operations on findings: the rules, each write in one transaction with its events.
+"""The findings of one project as one caller sees them: what every verb in `verbs/` is made of.
 
-What a model or a person says never changes a state by its wording: only these methods do, and only as
-the rules in `states.py` allow. Faces hold no rule; they call the methods here.
+What a model or a person says never changes a state by its wording: only verbs do, each write in one transaction with
+its events, and only as the rules allow. Faces hold no rule; they run operations.
 """
 
 from __future__ import annotations
@@ -13,15 +13,10 @@ from typing import TYPE_CHECKING, Any
 from upheld.context.marks import REFUSED, read_root_commits
 from upheld.context.projects import IdentityUnknownError, ensure_project, find_project
 from upheld.errors import InvalidArgumentError
-from upheld.findings import views
-from upheld.findings.cleaning import Cleaner
-from upheld.findings.drafts import Draft, build_draft, look_up_links
-from upheld.findings.ledger import as_refusals
-from upheld.findings.model import KnownContext, Scope
+from upheld.findings.model import KnownContext
 from upheld.findings.refusals import OtherArgumentsError, OtherProjectError, UnknownFindingError
-from upheld.findings.states import check_transition
 from upheld.findings.store import reading, writing
-from upheld.findings.surroundings import Surroundings, judge_all
+from upheld.findings.surroundings import Surroundings
 from upheld.findings.work import Work
 from upheld.text import jsontext
 
@@ -31,14 +26,13 @@ if TYPE_CHECKING:
     import apsw
 
     from upheld.context.store import Project
-    from upheld.findings.arguments import EvidenceInput
+    from upheld.findings.cleaning import Cleaner
+    from upheld.findings.drafts import Draft
     from upheld.findings.ledger import Caller, Ledger
     from upheld.findings.model import Finding
     from upheld.findings.place import Place
 
-_NOTHING_HERE = "The ledger knows nothing of this project yet; the first log_finding begins it."
-_EMPTY = Scope(match={}, context={}, revalidate_on=None, paths=(), everywhere=False)
-DEFAULT_LIMIT = 20
+NOTHING_HERE = "The ledger knows nothing of this project yet; the first log_finding begins it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,314 +53,11 @@ class Findings:
     """
 
     def __init__(self, ledger: Ledger, place: Place, caller: Caller) -> None:
-        self._ledger = ledger
-        self._place = place
-        self._caller = caller
+        self.ledger = ledger
+        self.place = place
+        self.caller = caller
 
-    # Reading: never renews or changes anything, never takes a lock.
-
-    @as_refusals()
-    def query_findings(
-        self,
-        *,
-        words: str | None = None,
-        tags: tuple[str, ...] | None = None,
-        states: tuple[str, ...] | None = None,
-        kinds: tuple[str, ...] | None = None,
-        applicability: tuple[str, ...] | None = None,
-        facts: Mapping[str, str] | None = None,
-        history: bool | None = None,
-        limit: int | None = None,
-        before: int | None = None,
-    ) -> Answer:
-        """Find findings of this project and judge them for the caller's context.
-
-        Args:
-            words: What to look for, best match first; without words the newest come first.
-            tags: Only findings with one of these tags or aliases.
-            states: Only these epistemic states.
-            kinds: Only these claim kinds.
-            applicability: Only these applicabilities.
-            facts: Facts declared for this call.
-            history: Also superseded, withdrawn and archived findings.
-            limit: How many at the most, 20 unless given.
-            before: Only findings older than this one: the next page of a list without words.
-        """
-        db, project = self._read()
-        if db is None or project is None:
-            return Answer({"findings": [], "more": False}, (_NOTHING_HERE,))
-        surroundings = self._surroundings(db, facts)
-        wanted = limit or DEFAULT_LIMIT
-        listed: list[dict[str, Any]] = []
-        for batch in views.search(
-            db,
-            project.id,
-            words=words,
-            tags=tags or (),
-            filters={"epistemic_state": states or (), "claim_kind": kinds or ()},
-            history=bool(history),
-            before=before,
-        ):
-            judgements = judge_all(db, batch, surroundings)
-            evidence = reading.find_evidence(db, [finding.id for finding in batch], newest=1)
-            listed += [
-                views.summary(finding, judgements[finding.id], evidence.get(finding.id, []))
-                for finding in batch
-                if not applicability or judgements[finding.id].applicability in applicability
-            ]
-            if len(listed) > wanted:
-                break
-        return Answer({"findings": listed[:wanted], "more": len(listed) > wanted}, tuple(surroundings.problems))
-
-    @as_refusals()
-    def get_finding(self, *, finding_id: int, facts: Mapping[str, str] | None = None) -> Answer:
-        """Return one finding whole: states, scope, applicability here, evidence, relations and events.
-
-        Raises:
-            UnknownFindingError: There is none.
-            OtherProjectError: It is another project's.
-        """
-        db, finding = self._find(finding_id)
-        surroundings = self._surroundings(db, facts)
-        judgement = judge_all(db, [finding], surroundings)[finding.id]
-        evidence = reading.find_evidence(db, [finding.id]).get(finding.id, [])
-        return Answer(views.whole(db, finding, judgement, evidence), tuple(surroundings.problems))
-
-    # Writing
-
-    @as_refusals()
-    def log_finding(
-        self,
-        *,
-        claim: str,
-        claim_kind: str,
-        epistemic_state: str | None = None,
-        evidence: tuple[EvidenceInput, ...] | None = None,
-        scope: Scope | None = None,
-        tags: tuple[str, ...] | None = None,
-        aliases: tuple[str, ...] | None = None,
-        task: str | None = None,
-        retrieval_policy: str | None = None,
-        facts: Mapping[str, str] | None = None,
-        idempotency_key: str | None = None,
-    ) -> Answer:
-        """Log a claim with its evidence.
-
-        It starts `unassessed` unless another state is asked for that its evidence allows; a constraint,
-        decision or procedure starts `not_applicable`.
-
-        Raises:
-            EvidenceRequiredError: The state needs evidence that is not given.
-            InvalidArgumentError: See its message.
-        """
-        cleaner = Cleaner(self._place.home)
-        draft = build_draft(
-            cleaner,
-            self._place,
-            claim=claim,
-            claim_kind=claim_kind,
-            epistemic_state=epistemic_state,
-            evidence=evidence or (),
-            scope=scope or _EMPTY,
-            tags=tags or (),
-            aliases=aliases or (),
-            task=task or "",
-            retrieval_policy=retrieval_policy or "relevant",
-        )
-        draft = self._anchor(self._limit_policy(draft, granted=False), facts, cleaner)
-
-        def log(work: Work) -> tuple[int, dict[str, Any]]:
-            finding_id = work.add_finding(draft, reason="logged")
-            return finding_id, {"finding_id": f"F-{finding_id}", "version": 1, **work.state_of(finding_id)}
-
-        return self._write(
-            "log_finding",
-            log,
-            idempotency_key=idempotency_key,
-            arguments=draft.key(),
-            cleaner=cleaner,
-            warnings=draft.warnings,
-        )
-
-    def add_evidence(self, *, finding_id: int, evidence: EvidenceInput, idempotency_key: str | None = None) -> Answer:
-        """Add evidence to a finding. No state changes by itself; a conflict that arises is a warning."""
-        cleaner = Cleaner(self._place.home)
-        links = look_up_links(cleaner, self._place, (evidence,))
-
-        def add(work: Work) -> tuple[int, dict[str, Any]]:
-            finding = work.get(finding_id)
-            work.add_links(finding, links, kind="evidence_added", reason="evidence added")
-            return finding.id, {"finding_id": finding.name, **work.state_of(finding.id)}
-
-        key = {"id": finding_id, "evidence": [link.key() for link in links]}
-        return self._write("add_evidence", add, idempotency_key=idempotency_key, arguments=key, cleaner=cleaner)
-
-    def set_finding_state(
-        self,
-        *,
-        finding_id: int,
-        epistemic_state: str,
-        reason: str,
-        version: int | None = None,
-        evidence: tuple[EvidenceInput, ...] | None = None,
-        idempotency_key: str | None = None,
-    ) -> Answer:
-        """Change the epistemic state as the transition table allows, with a reason.
-
-        Raises:
-            InvalidStateTransitionError: The table has no such step.
-            EvidenceRequiredError: The evidence does not allow the state.
-            ChangedMeanwhileError: The finding is not at `version` any more.
-        """
-        return self._settle(
-            "set_finding_state",
-            finding_id,
-            epistemic_state,
-            kind="state_set",
-            reason=reason,
-            version=version,
-            evidence=evidence or (),
-            idempotency_key=idempotency_key,
-        )
-
-    def refute_finding(
-        self,
-        *,
-        finding_id: int,
-        reason: str,
-        evidence: tuple[EvidenceInput, ...] | None = None,
-        version: int | None = None,
-        idempotency_key: str | None = None,
-    ) -> Answer:
-        """Refute a finding: contradicting evidence, state and event at once. It stays current, as a dead end.
-
-        Evidence given here contradicts unless it says `context`.
-
-        Raises:
-            EvidenceRequiredError: No contradicting evidence is given and none is there.
-            InvalidStateTransitionError: It can't be refuted from its state.
-        """
-        pieces = tuple(
-            piece if piece.role == "context" else replace(piece, role="contradicts") for piece in evidence or ()
-        )
-        return self._settle(
-            "refute_finding",
-            finding_id,
-            "refuted",
-            kind="refuted",
-            reason=reason,
-            version=version,
-            evidence=pieces,
-            idempotency_key=idempotency_key,
-        )
-
-    @as_refusals()
-    def supersede_finding(
-        self,
-        *,
-        finding_id: int,
-        claim: str,
-        reason: str,
-        claim_kind: str | None = None,
-        epistemic_state: str | None = None,
-        evidence: tuple[EvidenceInput, ...] | None = None,
-        scope: Scope | None = None,
-        tags: tuple[str, ...] | None = None,
-        aliases: tuple[str, ...] | None = None,
-        task: str | None = None,
-        retrieval_policy: str | None = None,
-        version: int | None = None,
-        facts: Mapping[str, str] | None = None,
-        idempotency_key: str | None = None,
-    ) -> Answer:
-        """Log a new finding in place of an old one: both changes and their relation at once.
-
-        Kind, scope, tags, aliases, task and policy are the old one's unless given. Superseded is not refuted: the
-        old claim keeps its epistemic state.
-
-        Raises:
-            InvalidArgumentError: The old finding is no longer current.
-        """
-        _, old = self._find(finding_id)
-        cleaner = Cleaner(self._place.home)
-        draft = build_draft(
-            cleaner,
-            self._place,
-            claim=claim,
-            claim_kind=claim_kind or old.claim_kind,
-            epistemic_state=epistemic_state,
-            evidence=evidence or (),
-            scope=scope if scope is not None else old.scope,
-            tags=tags if tags is not None else old.tags,
-            aliases=aliases if aliases is not None else old.aliases,
-            task=task if task is not None else old.task,
-            retrieval_policy=retrieval_policy or old.retrieval_policy,
-        )
-        draft = self._limit_policy(draft, granted=old.retrieval_policy == "always")
-        draft = self._anchor(draft, facts, cleaner)
-        why = cleaner.text(reason)
-
-        def supersede(work: Work) -> tuple[int, dict[str, Any]]:
-            finding = work.get(finding_id, version)
-            if finding.lifecycle_state != "current":
-                raise InvalidArgumentError(
-                    "finding_id",
-                    f"{finding.name} is {finding.lifecycle_state}",
-                    "Only a current finding can be superseded; supersede the one that took its place.",
-                )
-            new_id = work.add_finding(draft, reason=why)
-            work.supersede(finding, new_id, why)
-            return new_id, {
-                "finding_id": f"F-{new_id}",
-                "version": 1,
-                **work.state_of(new_id),
-                "supersedes": finding.name,
-            }
-
-        key = {"id": finding_id, "version": version, "reason": why, **draft.key()}
-        return self._write(
-            "supersede_finding",
-            supersede,
-            idempotency_key=idempotency_key,
-            arguments=key,
-            cleaner=cleaner,
-            warnings=draft.warnings,
-        )
-
-    # Inside
-
-    def _settle(
-        self,
-        tool: str,
-        finding_id: int,
-        state: str,
-        *,
-        kind: str,
-        reason: str,
-        version: int | None,
-        evidence: tuple[EvidenceInput, ...],
-        idempotency_key: str | None,
-    ) -> Answer:
-        cleaner = Cleaner(self._place.home)
-        links = look_up_links(cleaner, self._place, evidence)
-        why = cleaner.text(reason)
-
-        def settle(work: Work) -> tuple[int, dict[str, Any]]:
-            finding = work.get(finding_id, version)
-            check_transition(finding.name, finding.epistemic_state, state)
-            work.settle(finding, state, links, kind=kind, reason=why)
-            return finding.id, {"finding_id": finding.name, **work.state_of(finding.id)}
-
-        key = {
-            "id": finding_id,
-            "state": state,
-            "version": version,
-            "reason": why,
-            "evidence": [link.key() for link in links],
-        }
-        return self._write(tool, settle, idempotency_key=idempotency_key, arguments=key, cleaner=cleaner)
-
-    def _write(
+    def write(
         self,
         tool: str,
         do: Callable[[Work], tuple[int, dict[str, Any]]],
@@ -380,10 +71,10 @@ class Findings:
         digest = _digest(jsontext.dumps_canonical(arguments))
         # Whatever a caller takes as a key is kept as a digest: it is only ever compared.
         key = None if idempotency_key is None else _digest(idempotency_key)
-        with self._ledger.write(self._caller) as write:
+        with self.ledger.write(self.caller) as write:
             project = ensure_project(
                 write.db,
-                self._place.marks,
+                self.place.marks,
                 root_commits=self._root_commits,
                 now=write.now,
                 new_uid=write.new_uid,
@@ -408,17 +99,23 @@ class Findings:
                 )
         return Answer(data, (*warnings, *cleaner.warnings(), *write.warnings))
 
-    def _read(self) -> tuple[apsw.Connection | None, Project | None]:
+    def read(self) -> tuple[apsw.Connection | None, Project | None]:
         """Return the ledger and the project; a refusing git is an error, an unknown project is not."""
-        if self._place.marks.state == REFUSED:
-            raise IdentityUnknownError(self._place.marks.problem)
-        db = self._ledger.read()
+        if self.place.marks.state == REFUSED:
+            raise IdentityUnknownError(self.place.marks.problem)
+        db = self.ledger.read()
         if db is None:
             return None, None
-        return db, find_project(db, self._place.marks, root_commits=self._root_commits)
+        return db, find_project(db, self.place.marks, root_commits=self._root_commits)
 
-    def _find(self, finding_id: int) -> tuple[apsw.Connection, Finding]:
-        db, project = self._read()
+    def find(self, finding_id: int) -> tuple[apsw.Connection, Finding]:
+        """Return the ledger and a finding of this project.
+
+        Raises:
+            UnknownFindingError: There is none.
+            OtherProjectError: It is another project's.
+        """
+        db, project = self.read()
         if db is not None:
             found = [] if project is None else reading.find_findings(db, project.id, [finding_id])
             if found:
@@ -428,16 +125,17 @@ class Findings:
         raise UnknownFindingError(finding_id)
 
     def _root_commits(self) -> tuple[str, ...]:
-        return read_root_commits(self._place.marks, environ=self._place.environ)
+        return read_root_commits(self.place.marks, environ=self.place.environ)
 
-    def _surroundings(self, db: apsw.Connection | None, facts: Mapping[str, str] | None) -> Surroundings:
-        caller = self._caller
+    def surroundings(self, db: apsw.Connection | None, facts: Mapping[str, str] | None) -> Surroundings:
+        """Return the facts and the code of the caller's place, with those that it declares."""
+        caller = self.caller
         host = {"session": f"{caller.host}:{caller.session}"} if caller.session else {}
-        return Surroundings(db, self._place.marks, declared=facts or {}, environ=self._place.environ, host=host)
+        return Surroundings(db, self.place.marks, declared=facts or {}, environ=self.place.environ, host=host)
 
-    def _limit_policy(self, draft: Draft, *, granted: bool) -> Draft:
+    def limit_policy(self, draft: Draft, *, granted: bool) -> Draft:
         """An agent may propose `always`; a person grants it."""
-        if draft.retrieval_policy != "always" or granted or self._caller.actor == "user":
+        if draft.retrieval_policy != "always" or granted or self.caller.actor == "user":
             return draft
         return replace(
             draft,
@@ -445,9 +143,9 @@ class Findings:
             warnings=(*draft.warnings, "retrieval_policy always is granted by a person; it was logged as relevant."),
         )
 
-    def _anchor(self, draft: Draft, facts: Mapping[str, str] | None, cleaner: Cleaner) -> Draft:
+    def anchor(self, draft: Draft, facts: Mapping[str, str] | None, cleaner: Cleaner) -> Draft:
         """Read the facts and the code that the scope names: the context in which the claim holds now."""
-        surroundings = self._surroundings(self._ledger.read(), facts)
+        surroundings = self.surroundings(self.ledger.read(), facts)
         names = sorted(draft.scope.fact_names() - {"paths"})
         known = {name: surroundings.facts((name,))[name].value for name in names}
         anchor: dict[str, str] = {}

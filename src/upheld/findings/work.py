@@ -111,7 +111,7 @@ class Work:
             after={
                 **finding_as_data(finding),
                 "project": self._project.uid,
-                "known": {"facts": dict(draft.known.facts), "anchor": dict(draft.known.anchor)},
+                "known": draft.known.as_data(),
                 "evidence": evidence,
             },
         )

@@ -102,7 +102,7 @@ def find_project_uids(db: apsw.Connection) -> dict[int, str]:
 _FINDING = (
     "uid", "project_id", "claim", "claim_kind", "epistemic_state", "lifecycle_state", "retrieval_policy", "scope",
     "tags", "aliases", "task", "promotion_state", "version", "decided_event", "created_at", "updated_at", "actor",
-    "host", "session",
+    "host", "session", "muted_until",
 )  # fmt: skip
 _LINK = ("evidence_id", "role", "method", "rationale", "event")
 _SOURCE = (
@@ -136,8 +136,26 @@ def find_source(db: apsw.Connection, evidence_id: int) -> tuple[int, dict[str, A
 
 def find_contexts(db: apsw.Connection, finding_id: int) -> list[dict[str, Any]]:
     """Return the contexts in which a finding is known to hold, oldest first."""
-    rows = db.execute("select facts, anchor from finding_contexts where finding_id = ? order by id", (finding_id,))
-    return [{"facts": jsontext.loads(facts), "anchor": jsontext.loads(anchor)} for facts, anchor in rows]
+    names = ("facts", "anchor", "basis", "sources")
+    rows = db.execute(
+        f"select kind, {', '.join(names)} from finding_contexts where finding_id = ? order by id", (finding_id,)
+    )
+    return [
+        {"kind": kind} | {name: jsontext.loads(text) for name, text in zip(names, texts, strict=True)}
+        for kind, *texts in rows
+    ]
+
+
+def find_rule(db: apsw.Connection, finding_id: int) -> dict[str, Any] | None:
+    """Return the rule that a finding is proposed to become, None if there is none."""
+    row = db.execute("select rule, owner from rules where finding_id = ?", (finding_id,)).get
+    return None if row is None else {"rule": row[0], "owner": row[1]}
+
+
+def find_doc_links(db: apsw.Connection, finding_id: int) -> list[dict[str, Any]]:
+    """Return where the rule of a finding landed, oldest first."""
+    rows = db.execute("select target, locator, event from doc_links where finding_id = ? order by id", (finding_id,))
+    return [{"target": row[0], "locator": row[1], "event": row[2]} for row in rows]
 
 
 def find_own_relations(db: apsw.Connection, finding_id: int) -> set[tuple[str, int, int]]:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     import apsw
 
 _FINDING = """select id, uid, project_id, claim, claim_kind, epistemic_state, lifecycle_state, retrieval_policy,
-  scope, tags, aliases, task, promotion_state, version, decided_event, created_at, updated_at, actor, host, session
-  from findings"""
+  scope, tags, aliases, task, promotion_state, version, decided_event, created_at, updated_at, actor, host, session,
+  muted_until from findings"""
 
 
 def _finding(row: tuple) -> Finding:  # type: ignore[type-arg]
@@ -38,6 +38,7 @@ def _finding(row: tuple) -> Finding:  # type: ignore[type-arg]
         actor=row[17],
         host=row[18],
         session=row[19],
+        muted_until=row[20],
     )
 
 
@@ -115,13 +116,20 @@ def find_evidence(db: apsw.Connection, finding_ids: Iterable[int], *, newest: in
 def find_known_contexts(db: apsw.Connection, finding_ids: Iterable[int]) -> dict[int, list[KnownContext]]:
     """Return the contexts each finding is known to hold in, oldest first."""
     rows = db.execute(
-        """select finding_id, facts, anchor from finding_contexts
+        """select finding_id, facts, anchor, kind, basis, sources from finding_contexts
            where finding_id in (select value from json_each(?)) order by id""",
         (jsontext.dumps(list(finding_ids)),),
     )
     found: dict[int, list[KnownContext]] = {}
-    for finding_id, facts, anchor in rows:
-        found.setdefault(finding_id, []).append(KnownContext(jsontext.loads(facts), jsontext.loads(anchor)))
+    for finding_id, facts, anchor, kind, basis, sources in rows:
+        known = KnownContext(
+            jsontext.loads(facts),
+            jsontext.loads(anchor),
+            kind,
+            tuple(jsontext.loads(basis)),
+            {int(number): digest for number, digest in jsontext.loads(sources).items()},
+        )
+        found.setdefault(finding_id, []).append(known)
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from upheld.findings.model import Evidence, Finding, KnownContext, scope_as_data
+from upheld.findings.model import Evidence, Finding, KnownContext, Scope, scope_as_data
 from upheld.text import jsontext
 
 if TYPE_CHECKING:
@@ -63,20 +63,26 @@ def change_finding(
     finding_id: int,
     version: int,
     now: str,
-    *,
-    epistemic_state: str | None = None,
-    lifecycle_state: str | None = None,
-    decided_event: int | None = None,
+    **columns: object,
 ) -> bool:
-    """Change a finding that still has this version; say whether it had."""
+    """Change columns of a finding that still has this version; say whether it had.
+
+    The columns are those of `model.Finding`: `scope` a `Scope`, `tags` and `aliases` tuples.
+    """
+    stored = {name: _as_stored(name, value) for name, value in columns.items()}
+    assigned = "".join(f"{name} = :{name}, " for name in stored)
     db.execute(
-        """update findings set epistemic_state = coalesce(?, epistemic_state),
-             lifecycle_state = coalesce(?, lifecycle_state), decided_event = coalesce(?, decided_event),
-             version = version + 1, updated_at = ?
-           where id = ? and version = ?""",
-        (epistemic_state, lifecycle_state, decided_event, now, finding_id, version),
+        f"""update findings set {assigned}version = version + 1, updated_at = :now
+           where id = :id and version = :version""",
+        {**stored, "now": now, "id": finding_id, "version": version},
     )
     return db.changes() == 1
+
+
+def _as_stored(name: str, value: object) -> object:
+    if isinstance(value, Scope):
+        return jsontext.dumps_canonical(scope_as_data(value))
+    return jsontext.dumps(list(value)) if isinstance(value, tuple) else value
 
 
 def add_evidence(db: apsw.Connection, project_id: int, evidence: Evidence, now: str) -> int:
@@ -116,11 +122,39 @@ def add_relation(db: apsw.Connection, from_id: int, kind: str, to_id: int, now: 
     db.execute("insert into finding_relations values (?, ?, ?, ?)", (from_id, kind, to_id, now))
 
 
+def remove_relation(db: apsw.Connection, from_id: int, kind: str, to_id: int) -> bool:
+    """Take a relation away; say whether it was there."""
+    db.execute("delete from finding_relations where from_id = ? and kind = ? and to_id = ?", (from_id, kind, to_id))
+    return db.changes() == 1
+
+
+def keep_rule(db: apsw.Connection, finding_id: int, rule: str, owner: str, now: str) -> None:
+    """Store the rule that a finding is proposed to become; a newer proposal replaces an older one."""
+    db.execute("insert or replace into rules values (?, ?, ?, ?)", (finding_id, rule, owner, now))
+
+
+def add_doc_link(db: apsw.Connection, finding_id: int, *, target: str, locator: str, event: int, now: str) -> None:
+    """Store where a rule landed."""
+    db.execute(
+        "insert into doc_links (finding_id, target, locator, created_at, event) values (?, ?, ?, ?, ?)",
+        (finding_id, target, locator, now, event),
+    )
+
+
 def add_known_context(db: apsw.Connection, finding_id: int, known: KnownContext, now: str) -> None:
     """Store a context in which a claim is known to hold."""
     db.execute(
-        "insert into finding_contexts (finding_id, facts, anchor, recorded_at) values (?, ?, ?, ?)",
-        (finding_id, jsontext.dumps_canonical(known.facts), jsontext.dumps_canonical(known.anchor), now),
+        """insert into finding_contexts (finding_id, facts, anchor, kind, basis, sources, recorded_at)
+           values (?, ?, ?, ?, ?, ?, ?)""",
+        (
+            finding_id,
+            jsontext.dumps_canonical(known.facts),
+            jsontext.dumps_canonical(known.anchor),
+            known.kind,
+            jsontext.dumps(list(known.basis)),
+            jsontext.dumps_canonical({str(number): digest for number, digest in known.sources.items()}),
+            now,
+        ),
     )
 
 
