@@ -99,6 +99,18 @@ class Upheld:
         """Log a newer claim in place of an old finding."""
         return self.run("supersede_finding", arguments)
 
+    def revalidate_finding(self, **arguments: Any) -> Answer:
+        """Record a new look at a claim under today's facts: it held, failed, or nobody can tell."""
+        return self.run("revalidate_finding", arguments)
+
+    def link_finding(self, **arguments: Any) -> Answer:
+        """Relate a finding to another one, or take a relation back."""
+        return self.run("link_finding", arguments)
+
+    def propose_rule(self, **arguments: Any) -> Answer:
+        """Propose that a finding that holds becomes a rule; a person decides."""
+        return self.run("propose_rule", arguments)
+
     def run(self, operation: str, arguments: Mapping[str, Any]) -> Answer:
         """Run an operation by its name: what the faces do."""
         return get_operation(operation).run(self.findings, arguments)

@@ -14,7 +14,8 @@ from upheld.text.quote import unquote
 
 _HEAD = re.compile(r"- \[F-([0-9]+) \| ([a-z_]+) \| ([a-z_]+)(?: \| ([a-z]+))?\]")
 _LINE = re.compile(
-    r"  (Claim|Path|Evidence|For|Against|Refuted by|Check first|Condition|Scope|Holds for|Details): (.+)"
+    r"  (Claim|Path|Evidence|For|Against|Refuted by|Check first|Condition|Scope|Holds for|Contradicts|Supersedes"
+    r"|Details): (.+)"
 )
 
 
@@ -67,7 +68,7 @@ def read_block(text: str) -> Block:
         elif line.startswith("  "):
             labelled = _LINE.fullmatch(line)
             assert labelled, line
-            assert labelled[1] not in block.items[-1].lines, "a label twice"
+            assert labelled[1] == "Contradicts" or labelled[1] not in block.items[-1].lines, "a label twice"
             block.items[-1].lines[labelled[1]] = labelled[2]
             assert labelled[1] in ("Claim", "Path") or read_words(labelled[2])
         elif line.startswith("Correction: "):

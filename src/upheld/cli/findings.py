@@ -1,4 +1,4 @@
-"""`upheld log | query | get | evidence | state | refute | supersede`: one command for each operation."""
+"""One command for each operation on findings: `upheld log`, `query`, `refute`, `rule approve` and so on."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from upheld.envelope import succeed
 from upheld.findings.operations import OPERATIONS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from upheld.findings.operations import Operation
 
 EXAMPLES = {
@@ -35,13 +37,52 @@ EXAMPLES = {
         "--evidence \"source_kind=log source_ref=logs/run.txt excerpt='shift=0 in all rows'\""
     ),
     "supersede": 'upheld supersede F-12 --claim "use backend B since 2.1" --reason "A was removed"',
+    "revalidate": (
+        'upheld revalidate F-12 --outcome held --reason "ran the probes again on 2.2" '
+        "--evidence \"source_kind=experiment_run source_ref=run-4501 rationale='same result'\""
+    ),
+    "link": 'upheld link F-12 --relation derived_from --to F-3 --reason "it takes F-3 for granted"',
+    "propose-rule": (
+        'upheld propose-rule F-3 --rule "never call flush inside the retry loop" --owner test '
+        '--reason "it cost two evenings"'
+    ),
+    "rule list": "upheld rule list --promotion proposed",
+    "rule approve": 'upheld rule approve F-3 --reason "agreed in review"',
+    "rule reject": 'upheld rule reject F-3 --reason "the linter knows it already"',
+    "rule land": 'upheld rule land F-3 --target tests/test_retry.py --reason "guarded by a test"',
+    "amend": 'upheld amend F-12 --tags tokenizer --tags spike --reason "found under both names"',
+    "merge": 'upheld merge F-12 --into F-3 --reason "both say the same"',
+    "mute": 'upheld mute F-12 --until 3d --reason "not while the migration runs"',
+    "withdraw": 'upheld withdraw F-12 --reason "logged for the wrong repository"',
+    "archive": 'upheld archive F-12 --reason "the module is gone"',
+    "restore": 'upheld restore F-12 --reason "the module came back"',
 }
 """One line for each command that works as it stands, shown in its help."""
 
 
+GROUPS = {"rule": "Rules that findings are proposed to become: list, approve, reject, land."}
+"""The first words of commands that have two, and what they are about."""
+
+
 def build_commands() -> list[click.Command]:
-    """Return the commands of all operations."""
-    return [_build(operation) for operation in OPERATIONS]
+    """Return the commands of all operations; those of two words in the group of the first."""
+    groups = {name: click.Group(name, help=help_) for name, help_ in GROUPS.items()}
+    commands: list[click.Command] = []
+    for operation in OPERATIONS:
+        first, _, second = operation.command.partition(" ")
+        if second:
+            groups[first].add_command(_build(operation), second)
+        else:
+            commands.append(_build(operation))
+    return [*commands, *groups.values()]
+
+
+_PRINTERS: dict[str, Callable[[Mapping[str, Any]], None]] = {
+    "query_findings": render.print_findings,
+    "get_finding": render.print_finding,
+    "list_rules": render.print_rules,
+}
+"""How the answers of reading operations are printed; those of writing ones all alike."""
 
 
 def _build(operation: Operation) -> click.Command:
@@ -52,16 +93,11 @@ def _build(operation: Operation) -> click.Command:
             render.print_json(succeed(answer.data, answer.warnings, command=operation.command))
             return 0
         render.warn(answer.warnings)
-        if operation.name == "query_findings":
-            render.print_findings(answer.data)
-        elif operation.name == "get_finding":
-            render.print_finding(answer.data)
-        else:
-            render.print_written(operation.name, answer.data)
+        _PRINTERS.get(operation.name, render.print_written)(answer.data)
         return 0
 
     return click.Command(
-        operation.command,
+        operation.command.split()[-1],
         callback=run,
         params=[*build_params(operation.arguments, operation.subject), json_option()],
         help=operation.summary,

@@ -73,8 +73,9 @@ def main() -> int:
     arguments = sys.argv[1:]
     options = arguments[: arguments.index("--")] if "--" in arguments else arguments
     words = [argument for argument in options if not argument.startswith("-")]
-    name = " ".join(words[: 2 if words[:1] == [project.group.name] else 1])
     group = build()
+    grouped = bool(words) and isinstance(group.commands.get(words[0]), click.Group)
+    name = " ".join(words[: 2 if grouped else 1])
     return run_guarded(
         lambda: group.main(arguments, prog_name="upheld", standalone_mode=False),
         name,

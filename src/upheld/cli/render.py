@@ -31,20 +31,35 @@ def quote_lines(text: str) -> str:
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
 
 
-def print_written(name: str, data: Mapping[str, Any]) -> None:
-    """Print what a write did."""
-    verb = {
-        "log_finding": "Logged",
-        "add_evidence": "Added evidence to",
-        "set_finding_state": "Set",
-        "refute_finding": "Refuted",
-        "supersede_finding": "Logged",
-    }[name]
-    states = f"{data['epistemic_state']}, {data['lifecycle_state']}, version {data['version']}"
-    line = f"{verb} {data['finding_id']} ({states})"
-    if "supersedes" in data:
-        line += f" in place of {data['supersedes']}"
-    click.echo(line)
+def print_written(data: Mapping[str, Any]) -> None:
+    """Print what a write left: the finding, its states, and what the write was about."""
+    states = [data["epistemic_state"], data["lifecycle_state"], f"version {data['version']}"]
+    line = f"{data['finding_id']} ({', '.join(states)})"
+    told = [_TOLD[name].format(quote(str(data[name]))) for name in _TOLD if data.get(name)]
+    if "relation" in data:
+        told.append(f"{'no longer ' if data['removed'] else ''}{data['relation']} {data['to']}")
+    if "changed" in data:
+        told.append(f"changed: {', '.join(data['changed'])}")
+    click.echo(": ".join([line, "; ".join(told)]) if told else line)
+
+
+_TOLD = {
+    "supersedes": "supersedes {}",
+    "outcome": "revalidated: {}",
+    "promotion_state": "rule {}",
+    "merged": "{} was merged into it",
+    "muted_until": "muted until {}",
+}
+
+
+def print_rules(data: Mapping[str, Any]) -> None:
+    """Print the proposed rules, one in two lines."""
+    for rule in data["rules"]:
+        owner = f" -> {rule['owner']}" if rule["owner"] else ""
+        click.echo(f"{_states(rule)}  {rule['promotion_state']}{owner}: {quote(rule['rule'])}")
+        click.echo(f"    from: {quote(rule['claim'])}")
+    if not data["rules"]:
+        click.echo("No rules.")
 
 
 def print_findings(data: Mapping[str, Any]) -> None:
@@ -80,9 +95,18 @@ def print_finding(data: Mapping[str, Any]) -> None:
             if link.get(key):
                 click.echo(f"      {key}: {quote(shorten(link[key], 300))}")
     for relation in data["relations"]:
-        click.echo(f"  {relation['from']} {relation['kind']} {relation['to']}")
+        other = relation["other"]
+        states = f"{other['epistemic_state']}, {other['lifecycle_state']}"
+        click.echo(f"  {relation['from']} {relation['kind']} {relation['to']} ({states}): {quote(other['claim'])}")
+    if "rule" in data:
+        click.echo(f"  Rule ({data['promotion_state']}): {quote(data['rule'])}")
+    for link in data["doc_links"]:
+        where = f" at {quote(link['locator'])}" if link["locator"] else ""
+        click.echo(f"  landed in {quote(link['target'])}{where}")
     for event in data["events"]:
-        changes = ", ".join(f"{a or 'new'} -> {b}" for a, b in event.get("changes", {}).values())
+        changes = ", ".join(
+            f"{quote(a or 'none')} -> {quote(b or 'none')}" for a, b in event.get("changes", {}).values()
+        )
         reason = quote(event["reason"]) if "reason" in event else "purged"
         click.echo(
             f"  {event['at']}  {event['kind']} by {event['actor']}{': ' + changes if changes else ''} ({reason})"

@@ -141,6 +141,85 @@ def read_code(
     return {pattern: states[pattern] for pattern in asked}
 
 
+def read_pieces(
+    root: str,
+    wanted: Sequence[tuple[str, str]],
+    *,
+    git: bool,
+    environ: Mapping[str, str],
+    deadline_ms: int = DEADLINE_MS,
+) -> dict[tuple[str, str], bool | None]:
+    """Say of each (pattern, piece) whether the piece stands in a file under the pattern now.
+
+    Line endings count as one kind. None where that could not be read in full and the piece was not seen before that.
+
+    Args:
+        root: The canonical top directory of the project.
+        wanted: Patterns as `check_pattern` returned them, each with a piece of text.
+        git: Whether the project is a git work tree.
+        environ: The environment to find git in.
+        deadline_ms: How long all of it may take.
+    """
+    end = time.monotonic() + deadline_ms / 1000
+    found: dict[tuple[str, str], bool | None] = {}
+    for pattern, piece in wanted:
+        names = _list_files(root, pattern, git=git, environ=environ, end=end)
+        found[pattern, piece] = None if isinstance(names, str) else _find_piece(root, names, piece, end)
+    return found
+
+
+def read_digests(root: str, names: Sequence[str], *, deadline_ms: int = DEADLINE_MS) -> dict[str, str | None]:
+    """Return the content of literal files of the project as digests: "" for one that is gone, None where unreadable.
+
+    Line endings count as one kind, as in an anchor. Files are read up to `MAX_BYTES` in all.
+    """
+    end = time.monotonic() + deadline_ms / 1000
+    room = MAX_BYTES
+    found: dict[str, str | None] = {}
+    for name in names:
+        if time.monotonic() > end:
+            found[name] = None
+            continue
+        try:
+            read = _digest_file(root, name, room)
+        except UnreadableError:
+            found[name] = None
+            continue
+        found[name] = "" if read is None else read[0]
+        room -= 0 if read is None else min(room, read[1])
+    return found
+
+
+def _list_files(root: str, pattern: str, *, git: bool, environ: Mapping[str, str], end: float) -> list[str] | str:
+    """Return the files under one pattern, or the problem."""
+    directory = _find_directory(root, pattern) if is_literal(pattern) else pattern
+    if directory is None:
+        return [pattern]
+    return _list(root, [directory], environ, end)[0] if git else _walk(root, directory, end)
+
+
+def _find_piece(root: str, names: list[str], piece: str, end: float) -> bool | None:
+    wanted = piece.replace("\r\n", "\n").encode("utf-8", "surrogatepass")
+    room = MAX_BYTES
+    if len(names) > MAX_FILES:
+        return None
+    for name in names:
+        if time.monotonic() > end:
+            return None
+        try:
+            content = read_file(root, name, room)
+        except OutsideError:
+            continue
+        except UnreadableError:
+            return None
+        if content is None:
+            continue
+        if wanted in content.replace(b"\r\n", b"\n"):
+            return True
+        room -= len(content)
+    return False
+
+
 def _find_directory(root: str, pattern: str) -> str | None:
     """Return the path below `root` of a directory inside the project, through links, or None."""
     place = os.path.realpath(root + "/" + pattern)

@@ -13,6 +13,7 @@ import os
 import sys
 
 from upheld.context import git, store
+from upheld.context.deps import read_versions
 from upheld.context.files import UnreadableError, read_file
 from upheld.context.marks import ABSENT, PRESENT
 from upheld.text import jsontext
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     import apsw
 
+    from upheld.context.deps import Locked
     from upheld.context.marks import Marks
 
 ARGUMENT = "argument"
@@ -35,6 +37,9 @@ MAX_NAME = 64
 MAX_VALUE = 200
 MAX_DECLARED = 100
 _NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789._-")
+_SCOPED = frozenset("@/")
+"""What the name of a dependency may hold besides: npm's scopes."""
+DEPENDENCY = "dep."
 _SYSTEMS = {"darwin": "macos", "win32": "windows"}
 _MACHINES = {"aarch64": "arm64", "amd64": "x86_64"}
 
@@ -91,7 +96,7 @@ def is_provided(name: str) -> bool:
 
 def check_fact(name: object, value: object) -> str:
     """Return what is wrong with a declared fact, continuing "NAME ...", or "" if it can be used."""
-    if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME or not _NAME_CHARACTERS.issuperset(name):
+    if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME or not _is_name(name):
         return f"is no name of a fact: use at most {MAX_NAME} of a-z, 0-9, dot, underscore and hyphen"
     if is_provided(name):
         return "is read from the machine and cannot be declared"
@@ -100,6 +105,12 @@ def check_fact(name: object, value: object) -> str:
     if not 0 < len(value.strip()) <= MAX_VALUE or not value.strip().isprintable():
         return f"needs a printable value of 1 to {MAX_VALUE} characters"
     return ""
+
+
+def _is_name(name: str) -> bool:
+    return _NAME_CHARACTERS.issuperset(name) or (
+        name.startswith(DEPENDENCY) and (_NAME_CHARACTERS | _SCOPED).issuperset(name)
+    )
 
 
 def accept_facts(pairs: Iterable[tuple[object, object]], source: str) -> Declarations:
@@ -199,7 +210,14 @@ def read_facts(
         deadline_ms: How long git may take.
     """
     facts: dict[str, Fact] = {}
-    for name in names:
+    asked = list(names)
+    locked = [name for name in asked if name.startswith(DEPENDENCY) and name not in declared]
+    if locked:
+        for name, found in read_versions(marks.root, [name[len(DEPENDENCY) :] for name in locked]).items():
+            facts[DEPENDENCY + name] = _locked(DEPENDENCY + name, found)
+    for name in asked:
+        if name in facts:
+            continue
         if name in declared and not is_provided(name):
             facts[name] = declared[name]
         else:
@@ -220,7 +238,14 @@ def _provide(name: str, marks: Marks, environ: Mapping[str, str], host: Mapping[
     if name in {"session", "task"}:
         value = host.get(name, "").strip()
         return Fact(name, value, "host") if value else Fact(name, None, "not told by the host")
-    return Fact(name, None, "not read yet" if name.startswith("dep.") else "not declared")
+    return Fact(name, None, "not declared")
+
+
+def _locked(name: str, found: Locked) -> Fact:
+    version = found.version
+    if version is not None and check_fact(name, version):
+        return Fact(name, None, f"{found.source} has no usable version")
+    return Fact(name, version, found.source)
 
 
 def _git_fact(name: str, marks: Marks, environ: Mapping[str, str], deadline_ms: int) -> Fact:

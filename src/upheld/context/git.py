@@ -35,6 +35,10 @@ _running: set[int] = set()
 """Process groups that this process started and has not reaped."""
 
 
+_HEX = frozenset("0123456789abcdef")
+_IDS_AT_ONCE = 500
+
+
 class Reply:
     """What one git process answered.
 
@@ -109,6 +113,29 @@ def clean_environment(environ: Mapping[str, str]) -> dict[str, str]:
 def run(arguments: Sequence[str], cwd: str, deadline_ms: int, *, environ: Mapping[str, str]) -> Reply:
     """Run one git command in `cwd`. See `run_all`."""
     return run_all([(arguments, cwd)], deadline_ms, environ=environ)[0]
+
+
+def find_commits(root: str, ids: Sequence[str], deadline_ms: int, *, environ: Mapping[str, str]) -> set[str] | None:
+    """Return those of the given commit ids that the repository has, None if git could not say.
+
+    Args:
+        root: The top of the work tree.
+        ids: Whole ids, 40 or 64 hex digits; anything else is in no repository.
+        deadline_ms: How long git may take.
+        environ: Where git is found.
+    """
+    asked = [one for one in dict.fromkeys(ids) if len(one) in (40, 64) and set(one) <= _HEX]
+    if not asked:
+        return set()
+    found: set[str] = set()
+    for start in range(0, len(asked), _IDS_AT_ONCE):
+        some = asked[start : start + _IDS_AT_ONCE]
+        # One that is missing ends the walk in old versions and is passed over in new ones: both are asked for.
+        reply = run(["rev-list", "--no-walk", "--ignore-missing", *some, "--"], root, deadline_ms, environ=environ)
+        if not reply.ok:
+            return None
+        found.update(reply.out.decode("ascii", "replace").split())
+    return found
 
 
 def run_all(

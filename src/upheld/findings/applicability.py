@@ -6,9 +6,12 @@ and unknown is never a match.
 
 from __future__ import annotations
 
+from upheld.context.versions import in_range, is_range
+from upheld.findings.model import REVALIDATED
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from upheld.findings.model import KnownContext, Scope
 
@@ -25,11 +28,11 @@ class Condition:
     """One comparison.
 
     Args:
-        key: The fact's name, or `paths:<pattern>`.
-        part: `match`, `context`, `revalidate_on` or `paths`.
+        key: The fact's name, `paths:<pattern>`, `source:<reference>` or `basis:F-<n>`.
+        part: `match`, `context`, `revalidate_on`, `paths`, `quote`, `source` or `basis`.
         outcome: `match`, `mismatch` or `unknown`.
-        wanted: What the scope or the anchor says.
-        found: What is here; None when unknown.
+        wanted: What the scope, the anchor or the record says.
+        found: What is here; None when unknown, "" when gone.
     """
 
     __slots__ = ("found", "key", "outcome", "part", "wanted")
@@ -63,6 +66,48 @@ class Judgement:
         self.deciding = deciding
 
 
+class Source:
+    """A supporting source that can be looked at: what was recorded of it, and what is there now.
+
+    Args:
+        evidence_id: Which piece of evidence.
+        ref: The path or commit.
+        recorded: Its content when it was recorded.
+        now: Its content now, "" when it is gone, None when it could not be read.
+        quoted: The excerpt that was taken from it still stands in it.
+    """
+
+    __slots__ = ("evidence_id", "now", "quoted", "recorded", "ref")
+
+    def __init__(self, evidence_id: int, ref: str, recorded: str, now: str | None, *, quoted: bool) -> None:
+        self.evidence_id = evidence_id
+        self.ref = ref
+        self.recorded = recorded
+        self.now = now
+        self.quoted = quoted
+
+
+class Standing:
+    """What applicability rests on besides facts and code, for one finding.
+
+    Args:
+        sources: Its supporting sources that can be looked at.
+        fallen: What it is derived from and is refuted, superseded or withdrawn, as `F-<n> <state>`.
+    """
+
+    __slots__ = ("fallen", "sources")
+
+    def __init__(self, sources: Sequence[Source] = (), fallen: Sequence[str] = ()) -> None:
+        self.sources = sources
+        self.fallen = fallen
+
+
+NOTHING_ELSE = Standing()
+
+_CHECK_FIRST = ("paths", "quote", "source", "basis", "revalidate_on")
+"""The parts in which whatever does not match asks for a new check."""
+
+
 def is_version_like(name: str) -> bool:
     """Say whether a change of this fact asks for a new check unless the writer says otherwise."""
     return name in _COMMIT_LIKE or name == "python" or name.startswith("dep.") or name.endswith(".version")
@@ -73,6 +118,7 @@ def judge(
     facts: Mapping[str, str | None],
     known: KnownContext,
     code: Mapping[str, str | None],
+    standing: Standing = NOTHING_ELSE,
 ) -> Judgement:
     """Judge a scope in one task context, against one context the claim is known to hold in.
 
@@ -80,39 +126,26 @@ def judge(
         scope: Where the claim is meant to hold.
         facts: What is known here; None or absent: unknown.
         known: The facts and the code's content where it was last known to hold.
-        code: Pattern to content digest now; None: it could not be read.
+        code: Pattern to content digest now, for a quoted piece the piece itself; "" where the piece is gone; None: it
+            could not be read.
+        standing: Its sources, and what it is derived from.
 
     Returns:
         The applicability by the first rule that fits, in the order of the design's section 5.3.
     """
-    conditions: list[Condition] = []
-    revalidate = scope.revalidate_on
-    asked = {name for name in (*scope.match, *scope.context) if is_version_like(name)}
-    if revalidate is not None:
-        asked = set(revalidate)
-    anchored = bool(scope.paths)
-    for part, entries in (("match", scope.match), ("context", scope.context)):
-        for name, wanted in entries.items():
-            if anchored and name in _COMMIT_LIKE:
-                continue
-            conditions.append(_compare(name, part, wanted, facts.get(name)))
-    for name in revalidate or ():
-        if name in scope.match or name in scope.context or name == "paths" or (anchored and name in _COMMIT_LIKE):
-            continue
-        before = known.facts.get(name)
-        if before is None:
-            conditions.append(Condition(name, "revalidate_on", "unknown", NOT_KNOWN_THEN, facts.get(name)))
-        else:
-            conditions.append(_compare(name, "revalidate_on", before, facts.get(name)))
-    conditions += [_compare_code(pattern, known.anchor.get(pattern), code.get(pattern)) for pattern in scope.paths]
-
+    asked = _ask_for(scope)
+    conditions = [
+        *_compare_facts(scope, facts, known),
+        *_compare_code(scope, known, code),
+        *_compare_standing(standing, known),
+    ]
     unmet = [c for c in conditions if c.outcome != "match"]
     for applicability, deciding in (
         (
             "incompatible",
             [c for c in unmet if c.part == "match" and c.outcome == "mismatch" and c.key not in asked],
         ),
-        ("needs_revalidation", [c for c in unmet if c.part in ("paths", "revalidate_on") or c.key in asked]),
+        ("needs_revalidation", [c for c in unmet if c.part in _CHECK_FIRST or c.key in asked]),
         ("unknown", [c for c in unmet if c.part == "match"]),
         ("conditional", [c for c in unmet if c.part == "context"]),
     ):
@@ -124,35 +157,115 @@ def judge(
     return Judgement("applicable", conditions, [])
 
 
+def _ask_for(scope: Scope) -> set[str]:
+    """Return the facts whose change asks for a new check: those that the writer named, else the version-like ones."""
+    if scope.revalidate_on is not None:
+        return set(scope.revalidate_on)
+    return {name for name in (*scope.match, *scope.context) if is_version_like(name)}
+
+
+def _compare_facts(scope: Scope, facts: Mapping[str, str | None], known: KnownContext) -> list[Condition]:
+    anchored = bool(scope.paths)
+    conditions = [
+        _compare(name, part, wanted, facts.get(name), _learned(known, name))
+        for part, entries in (("match", scope.match), ("context", scope.context))
+        for name, wanted in entries.items()
+        if not (anchored and name in _COMMIT_LIKE)
+    ]
+    for name in scope.revalidate_on or ():
+        if name in scope.match or name in scope.context or name == "paths" or (anchored and name in _COMMIT_LIKE):
+            continue
+        before = known.facts.get(name)
+        if before is None:
+            conditions.append(Condition(name, "revalidate_on", "unknown", NOT_KNOWN_THEN, facts.get(name)))
+        else:
+            conditions.append(_compare(name, "revalidate_on", before, facts.get(name)))
+    return conditions
+
+
+def _compare_code(scope: Scope, known: KnownContext, code: Mapping[str, str | None]) -> list[Condition]:
+    return [
+        _compare_content(
+            "paths:" + pattern,
+            "quote" if pattern in scope.quotes else "paths",
+            known.anchor.get(pattern),
+            code.get(pattern),
+        )
+        for pattern in scope.paths
+    ]
+
+
+def _compare_standing(standing: Standing, known: KnownContext) -> list[Condition]:
+    conditions = []
+    for source in standing.sources:
+        recorded = known.sources.get(source.evidence_id, source.recorded)
+        condition = _compare_content("source:" + source.ref, "source", recorded, source.now)
+        if source.quoted:
+            condition.outcome = "match"
+        conditions.append(condition)
+    for fallen in standing.fallen:
+        name, _, state = fallen.partition(" ")
+        outcome = "match" if fallen in known.basis else "mismatch"
+        conditions.append(Condition("basis:" + name, "basis", outcome, "stands", state))
+    return conditions
+
+
 def judge_best(
     scope: Scope,
     facts: Mapping[str, str | None],
     known: list[KnownContext],
     code: Mapping[str, str | None],
+    standing: Standing = NOTHING_ELSE,
 ) -> Judgement:
-    """Judge against every context the claim is known to hold in: it is as applicable as the best of them."""
-    judgements = [judge(scope, facts, one, code) for one in known]
+    """Judge against every context the claim is known to hold in: it is as applicable as the best of them.
+
+    Of several that are equally good the newest speaks.
+    """
+    judgements = [judge(scope, facts, one, code, standing) for one in reversed(known)]
     return min(judgements, key=lambda judgement: ORDER[judgement.applicability])
 
 
-def _compare(name: str, part: str, wanted: str | tuple[str, ...], found: str | None) -> Condition:
+def _learned(known: KnownContext, name: str) -> str | None:
+    """Return the value under which a revalidation saw the claim hold, None where nobody looked."""
+    return known.facts.get(name) if known.kind == REVALIDATED else None
+
+
+def _compare(
+    name: str, part: str, wanted: str | tuple[str, ...], found: str | None, learned: str | None = None
+) -> Condition:
+    """Compare a fact with what is wanted, or, in a context that a revalidation added, with what it was there.
+
+    What was learned under one value says nothing about another that the scope names: only one condition of the scope
+    that holds for both joins them. So a claim seen to hold on one backend and one version is not carried over to a
+    third combination.
+    """
     choices = wanted if isinstance(wanted, tuple) else (wanted,)
-    shown = " or ".join(choices)
+    shown = " or ".join(choices) if learned is None else learned
     if found is None:
         return Condition(name, part, "unknown", shown, None)
     found = found.strip()
-    same = any(
-        _same_commit(choice.strip(), found) if name == "git.commit" else matches(choice.strip(), found)
-        for choice in choices
-    )
+    if learned is None:
+        same = any(meets(name, choice.strip(), found) for choice in choices)
+    else:
+        same = found == learned or any(
+            meets(name, choice.strip(), found) and meets(name, choice.strip(), learned) for choice in choices
+        )
     return Condition(name, part, "match" if same else "mismatch", shown, found)
 
 
-def _compare_code(pattern: str, before: str | None, now: str | None) -> Condition:
-    key = "paths:" + pattern
+def _compare_content(key: str, part: str, before: str | None, now: str | None) -> Condition:
     if before is None or now is None:
-        return Condition(key, "paths", "unknown", before or "never read", now)
-    return Condition(key, "paths", "match" if before == now else "mismatch", before, now)
+        return Condition(key, part, "unknown", before or "never read", now)
+    return Condition(key, part, "match" if before == now else "mismatch", before, now)
+
+
+def meets(name: str, wanted: str, found: str) -> bool:
+    """Say whether the value of a fact is the wanted one: a commit, a version in a range, else a text or a glob."""
+    if name == "git.commit":
+        return _same_commit(wanted, found)
+    if name.startswith("dep.") and is_range(wanted):
+        return in_range(wanted, found) is True
+    return matches(wanted, found)
 
 
 def _same_commit(wanted: str, found: str) -> bool:

@@ -10,8 +10,9 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from upheld.context.facts import check_fact, is_provided
+from upheld.context.facts import DEPENDENCY, check_fact, is_provided
 from upheld.context.globs import check_pattern
+from upheld.context.versions import check_range, is_range
 from upheld.errors import InvalidArgumentError
 from upheld.findings import model
 from upheld.findings.model import Scope
@@ -23,6 +24,7 @@ MAX_CLAIM = 1000
 MAX_TEXT = 4000
 MAX_SHORT = 300
 MAX_NAME = 80
+MAX_QUOTE = 500
 MAX_LIST = 16
 MAX_FACTS = 32
 MAX_LIMIT = 100
@@ -131,12 +133,14 @@ def _parse_number(name: str, value: object, letter: str, noun: str) -> int:
     return int(digits)
 
 
-def check_text(name: str, value: object, limit: int) -> str:
+def check_text(name: str, value: object, limit: int, *, keep_ends: bool = False) -> str:
     """Return a text stripped at both ends: not empty, bounded, without control characters or half surrogates."""
     if not isinstance(value, str):
         raise InvalidArgumentError(name, f"is a {_kind_of(value)}", "Give a text.")
-    text = value.replace("\r\n", "\n").strip()
-    if not text:
+    text = value.replace("\r\n", "\n")
+    if not keep_ends:
+        text = text.strip()
+    if not text.strip():
         raise InvalidArgumentError(name, "is empty", "Give a text that says something.")
     if len(text) > limit:
         raise InvalidArgumentError(
@@ -214,6 +218,7 @@ def _scope(argument: Argument, value: object) -> Scope:
             raise InvalidArgumentError(
                 f"{argument.name}.{_shown(key)}", "is not known", f"A scope has: {', '.join(SCOPE_FIELDS)}."
             )
+    paths, quotes = _paths(f"{argument.name}.paths", data.get("paths") or [])
     revalidate = data.get("revalidate_on")
     everywhere = data.get("everywhere", False)
     if not isinstance(everywhere, bool):
@@ -222,7 +227,8 @@ def _scope(argument: Argument, value: object) -> Scope:
         match=_conditions(f"{argument.name}.match", data.get("match")),
         context=_conditions(f"{argument.name}.context", data.get("context")),
         revalidate_on=None if revalidate is None else _names(f"{argument.name}.revalidate_on", revalidate),
-        paths=tuple(dict.fromkeys(map(_pattern, _list(f"{argument.name}.paths", data.get("paths") or [], MAX_LIST)))),
+        paths=paths,
+        quotes=quotes,
         everywhere=everywhere,
     )
     both = sorted(set(scope.match) & set(scope.context))
@@ -243,6 +249,10 @@ def _conditions(name: str, value: object) -> dict[str, str | tuple[str, ...]]:
             problem = _check_condition(key, text)
             if problem:
                 raise InvalidArgumentError(where, problem, "Fact names are like git.branch or backend.")
+            if str(key).startswith(DEPENDENCY) and is_range(text) and (problem := check_range(text)):
+                raise InvalidArgumentError(
+                    where, problem, "Write it like >=2.1,<3 for Python, ^1.2 or >=1.2 <2 for npm, or one version."
+                )
         conditions[key] = tuple(values) if isinstance(wanted, (list, tuple)) else values[0]
     return conditions
 
@@ -262,11 +272,27 @@ def _names(name: str, value: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _pattern(value: object) -> str:
+def _paths(name: str, value: object) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Return the patterns, and the quoted pieces of those that have one."""
+    quotes: dict[str, str] = {}
+    paths: dict[str, None] = {}
+    for entry in _list(name, value, MAX_LIST):
+        if isinstance(entry, dict):
+            if set(entry) != {"path", "quote"}:
+                raise InvalidArgumentError(name, "holds an object", 'Write {"path": "src/a.py", "quote": "def f("}.')
+            pattern = _pattern(name, entry["path"])
+            quotes[pattern] = check_text(name, entry["quote"], MAX_QUOTE, keep_ends=True)
+        else:
+            pattern = _pattern(name, entry)
+        if pattern in paths:
+            raise InvalidArgumentError(name, f"names {_shown(pattern)} twice", "Name each path once.")
+        paths[pattern] = None
+    return tuple(paths), quotes
+
+
+def _pattern(name: str, value: object) -> str:
     if not isinstance(value, str):
-        raise InvalidArgumentError(
-            "scope.paths", f"holds a {_kind_of(value)}", 'Write paths like "src/model.py" or "src/**".'
-        )
+        raise InvalidArgumentError(name, f"holds a {_kind_of(value)}", 'Write paths like "src/model.py" or "src/**".')
     return check_pattern(value)
 
 
@@ -407,7 +433,7 @@ def _schema_of(argument: Argument) -> dict[str, Any]:
                     "match": conditions,
                     "context": conditions,
                     "revalidate_on": {"type": "array", "items": {"type": "string"}},
-                    "paths": {"type": "array", "items": {"type": "string"}},
+                    "paths": {"type": "array", "items": {"type": ["string", "object"]}},
                     "everywhere": {"type": "boolean"},
                 },
                 "additionalProperties": False,

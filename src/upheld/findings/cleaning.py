@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from upheld.errors import InvalidArgumentError
 from upheld.findings.model import Scope
 from upheld.redaction.redact import redact, redact_value
 
@@ -60,8 +61,15 @@ class Cleaner:
             context=conditions(scope.context),
             revalidate_on=None if scope.revalidate_on is None else self.texts(scope.revalidate_on),
             paths=self.texts(scope.paths),
+            quotes={self.text(path): self._quote(quote) for path, quote in scope.quotes.items()},
             everywhere=scope.everywhere,
         )
+
+    def _quote(self, quote: str) -> str:
+        if self.text(quote) != quote:
+            # With the secret taken out it would never be found again.
+            raise InvalidArgumentError("scope.paths", "quotes a secret or a private path", "Quote another piece.")
+        return quote
 
     def evidence(self, piece: EvidenceInput) -> EvidenceInput:
         """Return evidence with every free text cleaned."""

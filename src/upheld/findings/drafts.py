@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from upheld.errors import InvalidArgumentError
 from upheld.findings import sources
+from upheld.findings.arguments import EvidenceInput
 from upheld.findings.model import ROLES, UNTRUE_OR_FALSE_KINDS, KnownContext, Scope, scope_as_data
 from upheld.findings.states import Weight, check_initial
 
 if TYPE_CHECKING:
-    from upheld.findings.arguments import EvidenceInput
     from upheld.findings.cleaning import Cleaner
+    from upheld.findings.model import Evidence
     from upheld.findings.place import Place
 
 
@@ -24,6 +25,19 @@ class Link:
     piece: EvidenceInput
     resolution: str
     content_hash: str
+
+    @classmethod
+    def of_evidence(cls, evidence: Evidence) -> Link:
+        """Return a link to evidence that is there, which does the same for another claim."""
+        piece = EvidenceInput(
+            source_kind=evidence.source_kind,
+            source_ref=evidence.source_ref,
+            role=evidence.role,
+            method=evidence.method,
+            rationale=evidence.rationale,
+            evidence_id=evidence.id,
+        )
+        return cls(piece, evidence.resolution, evidence.content_hash)
 
     def key(self) -> dict[str, Any]:
         """Return what makes two calls the same."""

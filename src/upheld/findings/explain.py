@@ -81,6 +81,7 @@ def explain(
             shown=standing,
             logged=logged,
             touched=touched,
+            now=ledger.now(),
         ),
         surroundings,
     )

@@ -229,6 +229,10 @@ class Finding:
         """Return `F-<n>`."""
         return f"F-{self.id}"
 
+    def is_muted(self, now: str) -> bool:
+        """Say whether a person does not want it handed out at this time (ISO 8601 in UTC)."""
+        return self.muted_until == FOREVER or self.muted_until > now
+
 
 class Evidence:
     """Where something comes from, and what it does for one claim.

@@ -14,11 +14,26 @@ from upheld.findings.arguments import (
     MAX_CLAIM,
     MAX_LIMIT,
     MAX_NAME,
+    MAX_SHORT,
     Argument,
     as_schema,
     parse_arguments,
 )
-from upheld.findings.verbs import evidence, get, log, query, state, supersede
+from upheld.findings.refusals import PersonRequiredError
+from upheld.findings.verbs import (
+    amend,
+    evidence,
+    get,
+    lifecycle,
+    link,
+    log,
+    merge,
+    query,
+    revalidate,
+    rules,
+    state,
+    supersede,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -38,6 +53,7 @@ class Operation:
         do: Takes the findings and the checked arguments by name.
         writes: Whether it changes the ledger.
         subject: The argument that the CLI takes by position, "" for none.
+        people: Only a person may call it; it is not offered to a model.
     """
 
     name: str
@@ -47,6 +63,7 @@ class Operation:
     do: Callable[..., Answer]
     writes: bool
     subject: str
+    people: bool = False
 
     def run(self, findings: Findings, given: Mapping[str, Any]) -> Answer:
         """Check the arguments and do it.
@@ -54,6 +71,8 @@ class Operation:
         Raises:
             UpheldError: What was wrong; nothing was written.
         """
+        if self.people and self.writes and findings.caller.actor != "user":
+            raise PersonRequiredError(f"`upheld {self.command}`")
         values = parse_arguments(self.arguments, given)
         return self.do(findings, **values)
 
@@ -71,17 +90,12 @@ _STATE = Argument("epistemic_state", "choice", "only one that the evidence allow
 _EVIDENCE = Argument(
     "evidence", "pieces", "what shows it: source_kind, source_ref, role, method, rationale, excerpt, locator"
 )
-_DRAFT = (
-    _STATE,
-    _EVIDENCE,
-    Argument("scope", "scope", "where it holds: facts to match, context, paths of the code, or everywhere"),
-    Argument("tags", "strings", "topics, as one would name them in a prompt"),
-    Argument("aliases", "strings", "other names of the same thing"),
-    Argument("task", "text", "the task it belongs to", limit=MAX_NAME),
-    Argument("retrieval_policy", "choice", "when it is shown (relevant)", choices=model.RETRIEVAL_POLICIES),
-    _FACTS,
-    _KEY,
-)
+_SCOPE = Argument("scope", "scope", "where it holds: facts to match, context, paths of the code, or everywhere")
+_TAGS = Argument("tags", "strings", "topics, as one would name them in a prompt")
+_ALIASES = Argument("aliases", "strings", "other names of the same thing")
+_TASK = Argument("task", "text", "the task it belongs to", limit=MAX_NAME)
+_POLICY = Argument("retrieval_policy", "choice", "when it is shown (relevant)", choices=model.RETRIEVAL_POLICIES)
+_DRAFT = (_STATE, _EVIDENCE, _SCOPE, _TAGS, _ALIASES, _TASK, _POLICY, _FACTS, _KEY)
 
 
 def _kind(*, required: bool) -> Argument:
@@ -184,8 +198,184 @@ OPERATIONS = (
         writes=True,
         subject="finding_id",
     ),
+    Operation(
+        "revalidate_finding",
+        "revalidate",
+        "Record a new look at a claim under today's facts: held, failed or inconclusive, with its evidence.",
+        (
+            _FINDING,
+            Argument("outcome", "choice", "what the new look gave", required=True, choices=model.OUTCOMES),
+            _REASON,
+            _EVIDENCE,
+            _FACTS,
+            _VERSION,
+            _KEY,
+        ),
+        do=revalidate.revalidate_finding,
+        writes=True,
+        subject="finding_id",
+    ),
+    Operation(
+        "link_finding",
+        "link",
+        "Relate a finding to another: what it rests on, contradicts, duplicates or goes with.",
+        (
+            _FINDING,
+            Argument("relation", "choice", "what the finding is to the other", required=True, choices=model.LINKS),
+            Argument("to", "finding", "the other finding", required=True),
+            _REASON,
+            Argument("remove", "flag", "take the relation back"),
+            _VERSION,
+            _KEY,
+        ),
+        do=link.link_finding,
+        writes=True,
+        subject="finding_id",
+    ),
+    Operation(
+        "propose_rule",
+        "propose-rule",
+        "Propose that a finding that holds becomes a rule; a person decides.",
+        (
+            _FINDING,
+            Argument("rule", "text", "the rule in a sentence", required=True, limit=MAX_CLAIM),
+            _REASON,
+            Argument("owner", "choice", "where it should go", choices=model.RULE_OWNERS),
+            _VERSION,
+            _KEY,
+        ),
+        do=rules.propose_rule,
+        writes=True,
+        subject="finding_id",
+    ),
+    Operation(
+        "list_rules",
+        "rule list",
+        "List proposed rules and what became of them.",
+        (Argument("promotion", "choices", "only these promotion states", choices=model.PROMOTION_STATES[1:]),),
+        do=rules.list_rules,
+        writes=False,
+        subject="",
+        people=True,
+    ),
+    Operation(
+        "approve_rule",
+        "rule approve",
+        "Approve a proposed rule.",
+        (_FINDING, _REASON, _VERSION),
+        do=rules.approve_rule,
+        writes=True,
+        subject="finding_id",
+        people=True,
+    ),
+    Operation(
+        "reject_rule",
+        "rule reject",
+        "Reject a proposed or approved rule; it may be proposed again.",
+        (_FINDING, _REASON, _VERSION),
+        do=rules.reject_rule,
+        writes=True,
+        subject="finding_id",
+        people=True,
+    ),
+    Operation(
+        "land_rule",
+        "rule land",
+        "Record where an approved rule landed. Edits no file.",
+        (
+            _FINDING,
+            Argument("target", "text", "the test, document or checker it landed in", required=True, limit=MAX_SHORT),
+            _REASON,
+            Argument("locator", "text", "where in it", limit=MAX_SHORT),
+            _VERSION,
+        ),
+        do=rules.land_rule,
+        writes=True,
+        subject="finding_id",
+        people=True,
+    ),
+    Operation(
+        "amend_finding",
+        "amend",
+        "Correct how a finding is written or found: a typing error, tags, scope. A new claim supersedes it instead.",
+        (
+            _FINDING,
+            _REASON,
+            Argument("claim", "text", "the claim as it should read", limit=MAX_CLAIM),
+            _SCOPE,
+            _TAGS,
+            _ALIASES,
+            _TASK,
+            _POLICY,
+            _FACTS,
+            _VERSION,
+        ),
+        do=amend.amend_finding,
+        writes=True,
+        subject="finding_id",
+        people=True,
+    ),
+    Operation(
+        "merge_findings",
+        "merge",
+        "Merge a finding into another that says the same: evidence, tags and aliases join it.",
+        (_FINDING, Argument("into", "finding", "the finding that stays", required=True), _REASON, _VERSION),
+        do=merge.merge_findings,
+        writes=True,
+        subject="finding_id",
+        people=True,
+    ),
+    Operation(
+        "mute_finding",
+        "mute",
+        "Hand a finding to no model, for a time or until it is unmuted; queries still find it.",
+        (
+            _FINDING,
+            _REASON,
+            Argument("until", "text", "how long: 2h, 3d, or a time; without, until unmuted", limit=40),
+            Argument("off", "flag", "unmute it"),
+        ),
+        do=lifecycle.mute_finding,
+        writes=True,
+        subject="finding_id",
+        people=True,
+    ),
+    Operation(
+        "withdraw_finding",
+        "withdraw",
+        "Withdraw a finding that should not have been logged; what rests on it is in doubt.",
+        (_FINDING, _REASON, _VERSION),
+        do=lifecycle.withdraw_finding,
+        writes=True,
+        subject="finding_id",
+        people=True,
+    ),
+    Operation(
+        "archive_finding",
+        "archive",
+        "Archive a finding that is of no more use.",
+        (_FINDING, _REASON, _VERSION),
+        do=lifecycle.archive_finding,
+        writes=True,
+        subject="finding_id",
+        people=True,
+    ),
+    Operation(
+        "restore_finding",
+        "restore",
+        "Make a withdrawn, archived or wrongly superseded finding current again.",
+        (_FINDING, _REASON, _VERSION),
+        do=lifecycle.restore_finding,
+        writes=True,
+        subject="finding_id",
+        people=True,
+    ),
 )
 """In the order in which help and `tools/list` show them."""
+
+
+FOR_MODELS = tuple(operation for operation in OPERATIONS if not operation.people)
+"""Those that a model is offered as tools."""
 
 
 def get_operation(name: str) -> Operation:

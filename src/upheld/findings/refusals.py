@@ -15,22 +15,22 @@ from upheld.errors import (
 class UnknownFindingError(UpheldError):
     """No finding of this ledger has that id."""
 
-    def __init__(self, finding_id: int) -> None:
+    def __init__(self, finding_id: int, argument: str = "finding_id") -> None:
         super().__init__(
             f"There is no finding F-{finding_id}. query_findings lists the ids of this project. Nothing was written.",
             code=NOT_FOUND,
-            argument="finding_id",
+            argument=argument,
         )
 
 
 class OtherProjectError(UpheldError):
     """The finding belongs to another project; nothing of it is told."""
 
-    def __init__(self, finding_id: int) -> None:
+    def __init__(self, finding_id: int, argument: str = "finding_id") -> None:
         super().__init__(
             f"F-{finding_id} belongs to another project; a finding is only reached from its own. Nothing was written.",
             code=PROJECT_SCOPE_MISMATCH,
-            argument="finding_id",
+            argument=argument,
         )
 
 
@@ -65,6 +65,13 @@ class EvidenceLinkedError(InvalidArgumentError):
             f"is {evidence}, which {finding} has with role {role} already",
             "Leave it out, or give it another role.",
         )
+
+
+class NotCurrentError(InvalidArgumentError):
+    """A finding that is no longer current and would have to be."""
+
+    def __init__(self, finding: str, state: str, done: str) -> None:
+        super().__init__("finding_id", f"is {finding}, which is {state}", f"Only a current finding can be {done}.")
 
 
 class PersonRequiredError(UpheldError):

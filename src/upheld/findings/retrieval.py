@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from upheld.findings.applicability import ORDER
 from upheld.findings.candidates import RULES, find_candidates
+from upheld.findings.contradictions import find_opposed, place_beside
 from upheld.findings.injection import Budget, format_block
+from upheld.findings.model import FOREVER
 from upheld.findings.sections import Item, describe_changes
 from upheld.findings.store import reading
 from upheld.findings.store.shown import Shown
@@ -66,9 +68,23 @@ class Request:
         shown: What already stands in this context generation (for a compaction: stood in the one before).
         logged: Findings that this conversation logged or changed; only a compaction looks at them.
         touched: Those that it cited or fetched; the same.
+        now: The time, ISO 8601 in UTC: what a muted finding is muted until.
+        max_items: How many items a prompt gets at the most.
+        max_always: How many items of policy `always` a block holds at the most.
     """
 
-    __slots__ = ("budget", "logged", "shown", "task", "text", "touched", "trigger")
+    __slots__ = (
+        "budget",
+        "logged",
+        "max_always",
+        "max_items",
+        "now",
+        "shown",
+        "task",
+        "text",
+        "touched",
+        "trigger",
+    )
 
     def __init__(
         self,
@@ -80,7 +96,13 @@ class Request:
         shown: list[Shown],
         logged: list[int],
         touched: list[int],
+        now: str,
+        max_items: int = MAX_PROMPT_ITEMS,
+        max_always: int = MAX_ALWAYS,
     ) -> None:
+        self.now = now
+        self.max_items = max_items
+        self.max_always = max_always
         self.trigger = trigger
         self.text = text
         self.task = task
@@ -153,14 +175,16 @@ def select(db: apsw.Connection, project_id: int, request: Request, surroundings:
     scored = {one.finding_id: one for one in _by_words(db, project_id, request)}
     wanted = _gather(db, project_id, request, scored)
     decisions += _weak(scored, wanted)
-    loaded = _follow(db, project_id, reading.find_findings(db, project_id, wanted), request)
+    canonicals = _find_canonicals(db, wanted, scored)
+    loaded = reading.find_findings(db, project_id, dict.fromkeys([*wanted, *canonicals.values()]))
+    loaded = _follow(db, project_id, loaded, request)
     corrections, corrected = _correct(db, project_id, request, surroundings)
-    findings = _filter(loaded, request, scored, decisions)
+    findings = _filter(loaded, request, scored, canonicals, decisions)
     judgements = judge_all(db, findings, surroundings)
     ranked = _rank(_judge(findings, judgements, scored, decisions), judgements, scored)
-    ranked = _cap(ranked, request, decisions, judgements, scored)
-    evidence = reading.find_evidence(db, [finding.id for finding in ranked], newest=1)
-    items = [Item(finding, judgements[finding.id], evidence.get(finding.id, [])) for finding in ranked]
+    opposed = find_opposed(db, ranked, judgements, surroundings, now=request.now)
+    ranked = _cap(place_beside(ranked, opposed), request, decisions, judgements, scored)
+    items = _as_items(db, ranked, judgements, opposed)
     closing = _closing(db, project_id, request)
     block = format_block(items, corrections, closing, request.budget)
     for outcome, group, why in (("kept", block.kept, "fits"), ("cut", block.cut, "no room in the budget")):
@@ -168,7 +192,7 @@ def select(db: apsw.Connection, project_id: int, request: Request, surroundings:
             Decision(
                 item.finding.id,
                 outcome,
-                _why(item, request, scored) if outcome == "kept" else why,
+                _why(item, request, scored, opposed) if outcome == "kept" else why,
                 applicability=item.judgement.applicability,
                 candidate=scored.get(item.finding.id),
             )
@@ -231,8 +255,43 @@ def _find_current(db: apsw.Connection, finding_id: int) -> int | None:
     return latest
 
 
+def _find_canonicals(db: apsw.Connection, wanted: list[int], scored: dict[int, Candidate]) -> dict[int, int]:
+    """Return what the duplicates among the candidates are duplicates of; a score goes over to that one."""
+    canonicals = reading.find_canonicals(db, wanted)
+    for duplicate, canonical in canonicals.items():
+        mine, theirs = scored.get(duplicate), scored.get(canonical)
+        if mine is not None and (theirs is None or theirs.relevance < mine.relevance):
+            scored[canonical] = mine
+    return canonicals
+
+
+def _as_items(
+    db: apsw.Connection,
+    findings: list[Finding],
+    judgements: dict[int, Judgement],
+    opposed: dict[int, list[Finding]],
+) -> list[Item]:
+    ids = [finding.id for finding in findings]
+    evidence = reading.find_evidence(db, ids, newest=1)
+    superseded = reading.find_superseded(db, ids)
+    return [
+        Item(
+            finding,
+            judgements[finding.id],
+            evidence.get(finding.id, []),
+            opposed=opposed.get(finding.id, ()),
+            superseded=superseded.get(finding.id, ()),
+        )
+        for finding in findings
+    ]
+
+
 def _filter(
-    findings: list[Finding], request: Request, scored: dict[int, Candidate], decisions: list[Decision]
+    findings: list[Finding],
+    request: Request,
+    scored: dict[int, Candidate],
+    canonicals: dict[int, int],
+    decisions: list[Decision],
 ) -> list[Finding]:
     """Apply the hard filters and what this generation already holds."""
     standing = {one.finding_id for one in request.shown} if request.trigger in (PROMPT, RESUME) else set()
@@ -240,8 +299,12 @@ def _filter(
     kept = []
     for finding in findings:
         candidate = scored.get(finding.id)
-        if finding.lifecycle_state != "current":
+        if finding.id in canonicals:
+            why = f"is a duplicate of F-{canonicals[finding.id]}"
+        elif finding.lifecycle_state != "current":
             why = f"is {finding.lifecycle_state}"
+        elif finding.is_muted(request.now):
+            why = "is muted" + ("" if finding.muted_until == FOREVER else f" until {finding.muted_until}")
         elif finding.retrieval_policy == "never":
             why = "retrieval policy never: only by id"
         elif finding.retrieval_policy == "on_demand" and finding.id not in own:
@@ -309,10 +372,10 @@ def _cap(
     always = 0
     for finding in ranked:
         always += finding.retrieval_policy == "always"
-        if request.trigger == PROMPT and len(kept) >= MAX_PROMPT_ITEMS:
-            why = f"a prompt gets at most {MAX_PROMPT_ITEMS} items"
-        elif finding.retrieval_policy == "always" and always > MAX_ALWAYS:
-            why = f"at most {MAX_ALWAYS} items of policy always"
+        if request.trigger == PROMPT and len(kept) >= request.max_items:
+            why = f"a prompt gets at most {request.max_items} items"
+        elif finding.retrieval_policy == "always" and always > request.max_always:
+            why = f"at most {request.max_always} items of policy always"
         else:
             kept.append(finding)
             continue
@@ -391,7 +454,7 @@ def _as_shown(finding: Finding, applicability: str) -> Shown:
     return Shown(finding.id, finding.epistemic_state, finding.lifecycle_state, applicability)
 
 
-def _why(item: Item, request: Request, scored: dict[int, Candidate]) -> str:
+def _why(item: Item, request: Request, scored: dict[int, Candidate], opposed: dict[int, list[Finding]]) -> str:
     finding = item.finding
     if finding.retrieval_policy == "always":
         return "retrieval policy always"
@@ -407,6 +470,8 @@ def _why(item: Item, request: Request, scored: dict[int, Candidate]) -> str:
     if finding.claim_kind == "constraint":
         checked = item.judgement.applicability in ("applicable", "conditional")
         return "a constraint in scope" if checked else "a constraint, to be checked first"
+    if finding.id in opposed:
+        return "contradicts " + ", ".join(other.name for other in opposed[finding.id])
     return "took the place of a finding handed out before"
 
 

@@ -12,7 +12,7 @@ from upheld.text.quote import quote, quote_always, quote_word, shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from upheld.findings.applicability import Condition, Judgement
     from upheld.findings.model import Evidence, Finding
@@ -39,17 +39,29 @@ class Item:
         finding: The finding.
         judgement: Its applicability here.
         evidence: Its newest evidence of each role.
+        opposed: The findings that it contradicts and that hold here too: both are contested.
+        superseded: The numbers of those whose place it took.
 
     It has three forms: `full`, `short` without the last line, and `brief` for one that would fill a block alone.
     """
 
-    __slots__ = ("brief", "evidence", "finding", "full", "judgement", "section", "short")
+    __slots__ = ("brief", "evidence", "finding", "full", "judgement", "opposed", "section", "short", "superseded")
 
-    def __init__(self, finding: Finding, judgement: Judgement, evidence: list[Evidence]) -> None:
+    def __init__(
+        self,
+        finding: Finding,
+        judgement: Judgement,
+        evidence: list[Evidence],
+        *,
+        opposed: Sequence[Finding] = (),
+        superseded: Sequence[int] = (),
+    ) -> None:
         self.finding = finding
         self.judgement = judgement
         self.evidence = evidence
-        self.section = choose_section(finding, judgement, evidence)
+        self.opposed = opposed
+        self.superseded = superseded
+        self.section = CONTESTED if opposed else choose_section(finding, judgement, evidence)
         head, rest, details = _head(self), _rest(self), f"  Details: get_finding {finding.name}"
         claim = f"  {'Path' if self.section == DEAD_ENDS else 'Claim'}: "
         self.short = "\n".join([head, claim + quote(finding.claim), *rest])
@@ -75,9 +87,8 @@ def describe_changes(conditions: list[Condition]) -> str:
 
 def describe_change(condition: Condition) -> str:
     """Say in a few words what differs or is unknown, for a person and a model alike."""
-    if condition.part == "paths":
-        path = _value(condition.key.removeprefix("paths:"))
-        return f"{path} changed" if condition.outcome == "mismatch" else f"{path} could not be compared"
+    if condition.part in ("paths", "quote", "source", "basis"):
+        return _describe_ground(condition)
     if condition.key == "scope":
         return "the scope says nothing"
     key = _value(condition.key)
@@ -87,6 +98,18 @@ def describe_change(condition: Condition) -> str:
     if condition.found is None:
         return f"{key} is unknown here, wanted {wanted}"
     return f"{key} is {_value(condition.found)} here, wanted {wanted}"
+
+
+def _describe_ground(condition: Condition) -> str:
+    """Say what became of the code, a source or a finding that a claim rests on."""
+    kind, _, name = condition.key.partition(":")
+    shown = _value(name)
+    if kind == "basis":
+        return f"it is derived from {shown}, which is {condition.found}"
+    what = {"source": "the source ", "quote": "the quoted piece of "}.get(condition.part, "") + shown
+    if condition.outcome == "unknown":
+        return f"{what} could not be compared"
+    return f"{what} is gone" if condition.found == "" else f"{what} changed"
 
 
 def describe_scope(finding: Finding) -> str:
@@ -103,7 +126,8 @@ def describe_scope(finding: Finding) -> str:
 
     parts = conditions("", scope.match) + conditions("context ", scope.context)
     if scope.paths:
-        parts.append("code " + ", ".join(_bounded([_value(path) for path in scope.paths])))
+        named = [_value(path) + (" (a quoted piece)" if path in scope.quotes else "") for path in scope.paths]
+        parts.append("code " + ", ".join(_bounded(named)))
     if scope.everywhere:
         parts.append("everywhere in this project")
     return "; ".join(parts) or "not given"
@@ -147,6 +171,12 @@ def _rest(item: Item) -> list[str]:
         lines += _evidence_lines("Refuted by", "contradicts", item)
     else:
         lines += _evidence_lines("Evidence", "supports", item)
+    lines += [
+        f"  Contradicts: {other.name} ({other.epistemic_state}): {quote(shorten(other.claim, MAX_EXCERPT))}"
+        for other in item.opposed[:_MAX_LISTED]
+    ]
+    if item.superseded:
+        lines.append("  Supersedes: " + ", ".join(_bounded([f"F-{number}" for number in item.superseded])))
     lines.append(f"  {'Holds for' if item.section == DEAD_ENDS else 'Scope'}: {describe_scope(finding)}")
     return lines
 

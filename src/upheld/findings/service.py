@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from upheld.context.marks import REFUSED, read_root_commits
 from upheld.context.projects import IdentityUnknownError, ensure_project, find_project
-from upheld.errors import InvalidArgumentError
-from upheld.findings.model import KnownContext
+from upheld.findings.anchoring import anchor_scope
 from upheld.findings.refusals import OtherArgumentsError, OtherProjectError, UnknownFindingError
 from upheld.findings.store import reading, writing
 from upheld.findings.surroundings import Surroundings
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from upheld.findings.model import Finding
     from upheld.findings.place import Place
 
+MADE_BEFORE = "This call was made before; here is its first answer."
 NOTHING_HERE = "The ledger knows nothing of this project yet; the first log_finding begins it."
 
 
@@ -62,12 +62,24 @@ class Findings:
         tool: str,
         do: Callable[[Work], tuple[int, dict[str, Any]]],
         *,
-        idempotency_key: str | None,
         arguments: Mapping[str, object],
         cleaner: Cleaner,
+        idempotency_key: str | None = None,
         warnings: tuple[str, ...] = (),
     ) -> Answer:
-        """Run one write of this project; a retried call gets its first answer."""
+        """Run one write of this project; a retried call gets its first answer.
+
+        Args:
+            tool: The operation's name, for the key.
+            do: Makes the changes; returns the finding whose life the key shares, and the data of the answer.
+            arguments: What makes two calls the same.
+            cleaner: Whose redactions are told.
+            idempotency_key: Of the caller, None for none.
+            warnings: To be told besides.
+
+        Raises:
+            OtherArgumentsError: The key was used for another call.
+        """
         digest = _digest(jsontext.dumps_canonical(arguments))
         # Whatever a caller takes as a key is kept as a digest: it is only ever compared.
         key = None if idempotency_key is None else _digest(idempotency_key)
@@ -84,7 +96,7 @@ class Findings:
                 if earlier is not None:
                     if earlier[0] != digest:
                         raise OtherArgumentsError
-                    return Answer(jsontext.loads(earlier[1]), ("This call was made before; here is its first answer.",))
+                    return Answer(jsontext.loads(earlier[1]), (MADE_BEFORE,))
             work = Work(write, project)
             finding_id, data = do(work)
             if key is not None:
@@ -144,29 +156,9 @@ class Findings:
         )
 
     def anchor(self, draft: Draft, facts: Mapping[str, str] | None, cleaner: Cleaner) -> Draft:
-        """Read the facts and the code that the scope names: the context in which the claim holds now."""
-        surroundings = self.surroundings(self.ledger.read(), facts)
-        names = sorted(draft.scope.fact_names() - {"paths"})
-        known = {name: surroundings.facts((name,))[name].value for name in names}
-        anchor: dict[str, str] = {}
-        for pattern, digest in surroundings.code(draft.scope.paths).items():
-            if digest is None:
-                problem = next(p for p in surroundings.problems if p.startswith(f"paths {pattern}: "))
-                raise InvalidArgumentError("scope.paths", problem.removeprefix("paths "), "Name fewer or other files.")
-            anchor[pattern] = digest
-        missing = surroundings.empty_patterns(draft.scope.paths)
-        warnings = list(draft.warnings) + surroundings.problems
-        warnings += [f"scope.paths {pattern} matches no file now; one that appears is a change." for pattern in missing]
-        if draft.scope.is_empty:
-            warnings.append(
-                "scope says nothing, so nobody can tell where this holds: it is shown as a lead, not as a fact. Name "
-                "conditions or paths, or say everywhere: true."
-            )
-        unknown = [name for name in (*draft.scope.match, *draft.scope.context) if known.get(name) is None]
-        if unknown:
-            warnings.append(f"Unknown here: {', '.join(unknown)}. Declare them, or this stays unproven here.")
-        kept = {name: None if value is None else cleaner.fact(name, value) for name, value in known.items()}
-        return replace(draft, known=KnownContext(kept, anchor), warnings=tuple(warnings))
+        """Return a draft with the context in which its claim holds now, and what there is to say about that."""
+        known, warnings = anchor_scope(self.surroundings(self.ledger.read(), facts), draft.scope, cleaner)
+        return replace(draft, known=known, warnings=(*draft.warnings, *warnings))
 
 
 def _digest(text: str) -> str:

@@ -6,13 +6,13 @@ its content no business of this project's ledger.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from upheld.context import git
-from upheld.context.files import UnreadableError, is_inside, read_file
+from upheld.context.code import read_digests
+from upheld.context.files import is_inside
 from upheld.context.marks import PRESENT
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ RESOLVED = "resolved"
 UNRESOLVED = "unresolved"
 NOT_FOUND = "not_found"
 
-MAX_SOURCE_BYTES = 32 * 1024 * 1024
 _GIT_MS = 2000
 
 
@@ -57,13 +56,12 @@ def _file(ref: str, marks: Marks) -> Source:
     if not is_inside(marks.root, path):
         return Source(ref, UNRESOLVED)
     relative = os.path.relpath(path, marks.root)
-    try:
-        content = read_file(marks.root, relative, MAX_SOURCE_BYTES)
-    except UnreadableError:
+    digest = read_digests(marks.root, [relative])[relative]
+    if digest is None:
         return Source(relative, UNRESOLVED)
-    if content is None:
-        return Source(relative, NOT_FOUND)
-    return Source(relative, RESOLVED, hashlib.blake2b(content, digest_size=32).hexdigest())
+    if not digest:
+        return Source(relative, UNRESOLVED if os.path.lexists(path) else NOT_FOUND)
+    return Source(relative, RESOLVED, digest)
 
 
 def _commit(ref: str, marks: Marks, environ: Mapping[str, str]) -> Source:

@@ -86,18 +86,52 @@ def whole(db: apsw.Connection, finding: Finding, judgement: Judgement, evidence:
         "task": finding.task,
         "retrieval_policy": finding.retrieval_policy,
         "promotion_state": finding.promotion_state,
+        **({"muted_until": finding.muted_until} if finding.muted_until else {}),
         "actor": finding.actor,
         "created_at": finding.created_at,
         "updated_at": finding.updated_at,
         "conditions": [condition.as_data() for condition in judgement.conditions],
         "evidence": [_evidence(link) for link in evidence],
-        "relations": [
-            {"from": f"F-{a}", "kind": kind, "to": f"F-{b}", "created_at": at}
-            for a, kind, b, at in reading.find_relations(db, finding.id)
-        ],
+        "contexts": [known.as_data() for known in reading.find_known_contexts(db, [finding.id]).get(finding.id, [])],
+        "relations": _relations(db, finding),
         "events": [_event(event) for event in reading.iter_events(db, finding.id)],
-        "doc_links": [],
+        "doc_links": [
+            {"target": target, "locator": locator, "created_at": at}
+            for target, locator, at in reading.find_doc_links(db, finding.id)
+        ],
+        **_rule(db, finding),
     }
+
+
+def _relations(db: apsw.Connection, finding: Finding) -> list[dict[str, Any]]:
+    """Return the relations of a finding, each with the other one's claim and states, so that nobody has to ask."""
+    relations = reading.find_relations(db, finding.id)
+    others = {other for a, _, b, _ in relations for other in (a, b)} - {finding.id}
+    held = {one.id: one for one in reading.find_findings(db, finding.project_id, others)}
+    return [
+        {
+            "from": f"F-{a}",
+            "kind": kind,
+            "to": f"F-{b}",
+            "created_at": at,
+            "other": _other(held[b if a == finding.id else a]),
+        }
+        for a, kind, b, at in relations
+    ]
+
+
+def _other(finding: Finding) -> dict[str, Any]:
+    return {
+        "finding_id": finding.name,
+        "claim": finding.claim,
+        "epistemic_state": finding.epistemic_state,
+        "lifecycle_state": finding.lifecycle_state,
+    }
+
+
+def _rule(db: apsw.Connection, finding: Finding) -> dict[str, Any]:
+    rule = reading.find_rule(db, finding.id)
+    return {} if rule is None else {"rule": rule[0], "rule_owner": rule[1]}
 
 
 def _evidence(link: Evidence) -> dict[str, Any]:
@@ -132,7 +166,9 @@ def _event(event: tuple[Any, ...]) -> dict[str, Any]:
     before, after = words["before"] or {}, words["after"]
     data["changes"] = {
         name: [before.get(name), after[name]]
-        for name in ("epistemic_state", "lifecycle_state")
-        if name in after and before.get(name) != after[name]
+        for name in ("epistemic_state", "lifecycle_state", "promotion_state", "muted_until", "claim")
+        if name in after and before.get(name) != after[name] and (before or name.endswith("state"))
     }
+    if "outcome" in after:
+        data["outcome"] = after["outcome"]
     return data

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from upheld.findings.drafts import check_draft
-from upheld.findings.model import Evidence, Finding, is_in_conflict, scope_as_data
+from upheld.findings.drafts import Link, check_draft
+from upheld.findings.model import Evidence, Finding, Scope, is_in_conflict, scope_as_data
 from upheld.findings.refusals import (
     ChangedMeanwhileError,
     EvidenceLinkedError,
@@ -22,11 +22,14 @@ from upheld.findings.store import reading, writing
 from upheld.text.words import normalise_phrase, read_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
+
+    import apsw
 
     from upheld.context.store import Project
-    from upheld.findings.drafts import Draft, Link
+    from upheld.findings.drafts import Draft
     from upheld.findings.ledger import Write
+    from upheld.findings.model import KnownContext
 
 
 class Work:
@@ -42,7 +45,17 @@ class Work:
         self._db = write.db
         self._project = project
 
-    def get(self, finding_id: int, version: int | None = None) -> Finding:
+    @property
+    def db(self) -> apsw.Connection:
+        """Return the connection, inside its transaction."""
+        return self._db
+
+    @property
+    def now(self) -> str:
+        """Return the time of this write."""
+        return self._write.now
+
+    def get(self, finding_id: int, version: int | None = None, *, argument: str = "finding_id") -> Finding:
         """Return a finding of this project, at the version the caller read if it says one.
 
         Raises:
@@ -53,8 +66,8 @@ class Work:
         found = reading.find_findings(self._db, self._project.id, [finding_id])
         if not found:
             if reading.find_project_of(self._db, finding_id) is not None:
-                raise OtherProjectError(finding_id)
-            raise UnknownFindingError(finding_id)
+                raise OtherProjectError(finding_id, argument)
+            raise UnknownFindingError(finding_id, argument)
         if version is not None and found[0].version != version:
             raise ChangedMeanwhileError(found[0].name, found[0].version, version)
         return found[0]
@@ -67,6 +80,10 @@ class Work:
             "lifecycle_state": finding.lifecycle_state,
             "version": finding.version,
         }
+
+    def evidence_of(self, finding: Finding) -> list[Evidence]:
+        """Return the evidence of a finding, newest link first."""
+        return reading.find_evidence(self._db, [finding.id]).get(finding.id, [])
 
     def add_finding(self, draft: Draft, *, reason: str) -> int:
         """Store a new finding with its evidence, words and first known context, under one event.
@@ -119,18 +136,12 @@ class Work:
 
     def add_links(self, finding: Finding, links: Iterable[Link], *, kind: str, reason: str) -> None:
         """Add evidence to a finding without touching its state; say so if a conflict arises."""
-        event = self._write.next_event()
-        evidence = [self._add_link(finding.id, link, event) for link in links]
-        writing.change_finding(self._db, finding.id, finding.version, self._write.now)
-        self._write.add_event(
-            finding.id,
-            kind,
-            reason=reason,
-            before={"version": finding.version},
-            after={"version": finding.version + 1, "evidence": evidence},
-        )
-        held = reading.find_evidence(self._db, [finding.id])[finding.id]
-        if is_in_conflict(finding, held):
+        self.change(finding, kind, reason, {}, evidence=self.add_evidence(finding, links))
+        self.warn_of_conflict(finding)
+
+    def warn_of_conflict(self, finding: Finding) -> None:
+        """Say so if both sides of a finding have evidence that nobody has settled."""
+        if is_in_conflict(finding, self.evidence_of(finding)):
             self._write.warnings.append(
                 f"{finding.name} is {finding.epistemic_state} and has evidence on the other side now: it is shown as "
                 "contested until somebody settles it with set_finding_state or refute_finding."
@@ -144,47 +155,94 @@ class Work:
             NewerSupportRequiredError: A refuted claim is to return without anything new in its favour.
         """
         event = self._write.next_event()
-        evidence = [self._add_link(finding.id, link, event) for link in links]
-        held = reading.find_evidence(self._db, [finding.id]).get(finding.id, [])
+        evidence = self.add_evidence(finding, links)
+        held = self.evidence_of(finding)
         check_evidence(state, _weigh(held))
         if state == "supported" and self._was_refuted_after(finding, _weigh(held).newest_support):
             raise NewerSupportRequiredError(finding.name)
-        writing.change_finding(
-            self._db,
-            finding.id,
-            finding.version,
-            self._write.now,
-            epistemic_state=state,
-            decided_event=event,
-        )
+        self.change(finding, kind, reason, {"epistemic_state": state, "decided_event": event}, evidence=evidence)
+
+    def change(self, finding: Finding, kind: str, reason: str, columns: Mapping[str, Any], **more: Any) -> None:
+        """Change columns of a finding under one event that says what they were and what they are.
+
+        Args:
+            finding: As it was read in this write.
+            kind: Of the event.
+            reason: Why, as it is kept.
+            columns: What changes: `scope` a `Scope`, `tags` and `aliases` tuples, else plain values.
+            more: What else the event says came with it: evidence, known, relations, rule, doc_links.
+        """
+        writing.change_finding(self._db, finding.id, finding.version, self._write.now, **columns)
+        before = {name: _as_event_value(getattr(finding, name)) for name in columns}
+        after = {name: _as_event_value(value) for name, value in columns.items()}
         self._write.add_event(
             finding.id,
             kind,
             reason=reason,
-            before={"epistemic_state": finding.epistemic_state, "version": finding.version},
-            after={
-                "epistemic_state": state,
-                "version": finding.version + 1,
-                "decided_event": event,
-                "evidence": evidence,
-            },
+            before={**before, "version": finding.version},
+            after={**after, "version": finding.version + 1, **more},
         )
+
+    def revalidate(
+        self, finding: Finding, outcome: str, links: Iterable[Link], known: KnownContext | None, reason: str
+    ) -> None:
+        """Record a new look at a finding, and where it is known to hold from now on if it held."""
+        more: dict[str, Any] = {"outcome": outcome, "evidence": self.add_evidence(finding, links)}
+        if known is not None:
+            writing.add_known_context(self._db, finding.id, known, self.now)
+            more["known"] = known.as_data()
+        self.change(finding, "revalidated", reason, {}, **more)
+        self.warn_of_conflict(finding)
+
+    def promote(self, finding: Finding, state: str, reason: str, **more: Any) -> None:
+        """Change the promotion state, with the rule that is proposed or the places where it landed."""
+        if "rule" in more:
+            writing.keep_rule(self._db, finding.id, **more["rule"], now=self.now)
+        for link in more.get("doc_links", ()):
+            writing.add_doc_link(self._db, finding.id, **link, event=self._write.next_event(), now=self.now)
+        self.change(finding, f"rule_{state}", reason, {"promotion_state": state}, **more)
+
+    def amend(self, finding: Finding, columns: Mapping[str, Any], known: KnownContext | None, reason: str) -> None:
+        """Change how a finding is written or found, and index it under its new words."""
+        more: dict[str, Any] = {}
+        if known is not None:
+            writing.add_known_context(self._db, finding.id, known, self.now)
+            more["known"] = known.as_data()
+        self.change(finding, "amended", reason, columns, **more)
+        self._index_anew(finding.id)
+
+    def merge(self, finding: Finding, kept: Finding, reason: str) -> None:
+        """Archive a finding as a duplicate of another one, which gets its evidence, tags and aliases."""
+        held = {(link.id, link.role) for link in self.evidence_of(kept)}
+        links = [
+            Link.of_evidence(link) for link in reversed(self.evidence_of(finding)) if (link.id, link.role) not in held
+        ]
+        writing.add_relation(self._db, finding.id, "duplicate_of", kept.id, self.now)
+        relations = [["duplicate_of", finding.id, kept.id]]
+        self.change(finding, "merged", reason, {"lifecycle_state": "archived"}, relations=relations)
+        names = {
+            name: tuple(dict.fromkeys((*getattr(kept, name), *getattr(finding, name)))) for name in ("tags", "aliases")
+        }
+        self.change(kept, "merged_in", reason, names, evidence=self.add_evidence(kept, links), merged=finding.id)
+        self._index_anew(kept.id)
+        self.warn_of_conflict(self.get(kept.id))
+
+    def _index_anew(self, finding_id: int) -> None:
+        finding = self.get(finding_id)
+        writing.forget_words(self._db, self._project.id, finding_id)
+        words = list_words(finding.claim, finding.tags, finding.aliases, finding.scope.paths)
+        writing.add_words(self._db, self._project.id, finding_id, words)
+
+    def add_evidence(self, finding: Finding, links: Iterable[Link]) -> list[dict[str, Any]]:
+        """Store links under the next event, which must be of this finding, and return their event form."""
+        event = self._write.next_event()
+        return [self._add_link(finding.id, link, event) for link in links]
 
     def supersede(self, old: Finding, new_id: int, reason: str) -> None:
         """Close the old finding's lifecycle and relate the new one to it."""
         writing.add_relation(self._db, new_id, "supersedes", old.id, self._write.now)
-        writing.change_finding(self._db, old.id, old.version, self._write.now, lifecycle_state="superseded")
-        self._write.add_event(
-            old.id,
-            "superseded",
-            reason=reason,
-            before={"lifecycle_state": old.lifecycle_state, "version": old.version},
-            after={
-                "lifecycle_state": "superseded",
-                "version": old.version + 1,
-                "relations": [["supersedes", new_id, old.id]],
-            },
-        )
+        relations = [["supersedes", new_id, old.id]]
+        self.change(old, "superseded", reason, {"lifecycle_state": "superseded"}, relations=relations)
 
     def _add_link(self, finding_id: int, link: Link, event: int) -> dict[str, Any]:
         """Store one link and return its event form."""
@@ -231,6 +289,12 @@ class Work:
     def _was_refuted_after(self, finding: Finding, newest_support: int) -> bool:
         """Say whether the last refutation is newer than the newest support."""
         return writing.get_last_refutation(self._db, finding.id) >= newest_support
+
+
+def _as_event_value(value: Any) -> Any:
+    if isinstance(value, Scope):
+        return scope_as_data(value)
+    return list(value) if isinstance(value, tuple) else value
 
 
 def finding_as_data(finding: Finding) -> dict[str, Any]:

@@ -195,6 +195,7 @@ def _select(
             shown=past.shown if trigger in (retrieval.PROMPT, retrieval.RESUME) else past.handed,
             logged=logged,
             touched=past.touched,
+            now=now(),
         ),
         surroundings,
     )

@@ -15,7 +15,7 @@ from upheld.envelope import refuse, succeed
 from upheld.errors import InvalidArgumentError, StorageError, UpheldError
 from upheld.findings.ledger import Caller as FindingsCaller
 from upheld.findings.ledger import Ledger
-from upheld.findings.operations import OPERATIONS, Operation
+from upheld.findings.operations import FOR_MODELS, Operation
 from upheld.findings.store import shown
 from upheld.mcp.tool import Caller, Tool
 from upheld.storage import database
@@ -54,6 +54,9 @@ _TITLES = {
     "set_finding_state": "Set a finding's state",
     "refute_finding": "Refute a finding",
     "supersede_finding": "Supersede a finding",
+    "revalidate_finding": "Revalidate a finding",
+    "link_finding": "Link findings",
+    "propose_rule": "Propose a rule",
 }
 
 
@@ -73,7 +76,7 @@ class Tools:
 
     def build(self) -> list[Tool]:
         """Return every tool, in the order of the operations."""
-        tools = [self._of(operation) for operation in OPERATIONS]
+        tools = [self._of(operation) for operation in FOR_MODELS]
         tools.append(
             Tool(
                 name="ledger_status",

@@ -113,7 +113,7 @@ def test_a_fact_that_nobody_supplies_is_unknown(place: Any) -> None:
     found = _read(place, place.init("repo"), "backend", "dep.numpy")
     assert found == {
         "backend": Fact("backend", None, "not declared"),
-        "dep.numpy": Fact("dep.numpy", None, "not read yet"),
+        "dep.numpy": Fact("dep.numpy", None, "no lock file"),
     }
 
 

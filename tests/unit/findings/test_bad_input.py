@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from support.desk import AGAINST, FOR, Desk
+from support.desk import AGAINST, FOR, PERSON, Desk
 from upheld.errors import FINDING_CODES, INVALID_ARGUMENT, InvalidArgumentError, UpheldError
 from upheld.findings.operations import OPERATIONS, get_operation
 
@@ -18,7 +18,20 @@ GOOD: dict[str, dict[str, Any]] = {
     "add_evidence": {"finding_id": "F-1", "evidence": FOR},
     "set_finding_state": {"finding_id": "F-1", "epistemic_state": "provisional", "reason": "r"},
     "refute_finding": {"finding_id": "F-1", "reason": "r", "evidence": [AGAINST]},
+    "revalidate_finding": {"finding_id": "F-1", "outcome": "held", "reason": "r", "evidence": [FOR]},
+    "link_finding": {"finding_id": "F-1", "relation": "related_to", "to": "F-2", "reason": "r"},
     "supersede_finding": {"finding_id": "F-1", "claim": "Newer", "reason": "r"},
+    "propose_rule": {"finding_id": "F-3", "rule": "Do it so", "reason": "r"},
+    "list_rules": {},
+    "approve_rule": {"finding_id": "F-3", "reason": "r"},
+    "land_rule": {"finding_id": "F-3", "reason": "r", "target": "docs/rules.md"},
+    "amend_finding": {"finding_id": "F-2", "reason": "r", "claim": "The other"},
+    "mute_finding": {"finding_id": "F-2", "reason": "r"},
+    "merge_findings": {"finding_id": "F-2", "into": "F-4", "reason": "r"},
+    "withdraw_finding": {"finding_id": "F-4", "reason": "r"},
+    "restore_finding": {"finding_id": "F-4", "reason": "r"},
+    "archive_finding": {"finding_id": "F-4", "reason": "r"},
+    "reject_rule": {"finding_id": "F-5", "reason": "r"},
 }
 HUGE = 10**5000
 DEEP: list[Any] = []
@@ -119,6 +132,13 @@ BY_KIND: dict[str, list[Any]] = {
         {"paths": [".git/config"]},
         {"paths": ["x" * 1_000_000]},
         {"paths": [f"p{n}" for n in range(100)]},
+        {"paths": ["a.py", "a.py"]},
+        {"paths": [{"path": "a.py"}]},
+        {"paths": [{"path": "a.py", "quote": " "}]},
+        {"paths": [{"path": "a.py", "quote": "x" * 501}]},
+        {"paths": [{"path": "../a.py", "quote": "x"}]},
+        {"match": {"dep.torch": ">=two"}},
+        {"match": {"dep.torch": [">=2.1,<"]}},
     ],
 }
 WRONG_PIECES: list[Any] = [
@@ -169,18 +189,24 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Desk:
     from upheld.storage.places import Places
 
     top = tmp_path_factory.mktemp("tried")
-    desk = Desk(top, ledger=Ledger(Places(f"{top}/data", f"{top}/state", f"{top}/cache")))
+    desk = Desk(top, caller=PERSON, ledger=Ledger(Places(f"{top}/data", f"{top}/state", f"{top}/cache")))
     desk.log("The one that is there", evidence=[FOR])
     return desk
 
 
 def _everything(desk: Desk) -> tuple[int, ...]:
-    tables = ("finding_events", "findings", "evidence", "finding_evidence", "idempotency_keys", "projects")
+    tables = ("finding_events", "findings", "evidence", "finding_evidence", "finding_relations", "projects")
     return (desk.revision(), *map(desk.count, tables))
 
 
 def test_the_good_calls_are_good(desk: Desk) -> None:
+    desk.findings.caller = PERSON
     desk.log(evidence=[AGAINST])
+    desk.log("The other one")
+    for _ in range(3):
+        desk.log("A constraint", claim_kind="constraint")
+    desk.run("propose_rule", finding_id="F-5", rule="Do it so", reason="r")
+    assert set(GOOD) == {operation.name for operation in OPERATIONS}
     for name, given in GOOD.items():
         desk.run(name, **given)
 
@@ -216,7 +242,8 @@ def test_an_unknown_argument_is_refused(tried: Desk, operation: str, name: str) 
 
 
 @pytest.mark.parametrize(
-    ("operation", "argument"), [(name, key) for name, given in GOOD.items() for key in given if key != "evidence"]
+    ("operation", "argument"),
+    [(one.name, argument.name) for one in OPERATIONS for argument in one.arguments if argument.required],
 )
 def test_a_missing_argument_is_named(tried: Desk, operation: str, argument: str) -> None:
     given = {key: value for key, value in GOOD[operation].items() if key != argument}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def _lose(tmp_path: Path) -> Upheld:
     environ = {"UPHELD_HOME": str(tmp_path / "home"), "HOME": str(tmp_path), "PATH": os.environ["PATH"]}
     upheld = Upheld(str(tmp_path), caller=Caller("user"), environ=environ)
-    upheld.findings.log_finding(claim="the cache is never read", claim_kind="observation")
+    upheld.log_finding(claim="the cache is never read", claim_kind="observation")
     upheld.close()
     for suffix in ("", "-wal", "-shm"):
         if os.path.exists(upheld.ledger.places.ledger + suffix):
@@ -30,7 +30,7 @@ def test_a_write_is_refused_while_the_ledger_that_was_written_is_gone(tmp_path: 
     upheld = _lose(tmp_path)
 
     with pytest.raises(LedgerGoneError, match="1 events were written"):
-        upheld.findings.log_finding(claim="another claim", claim_kind="observation")
+        upheld.XX(claim="another claim", claim_kind="observation")
 
     assert not os.path.exists(upheld.ledger.places.ledger)
     report = upheld.check()
@@ -43,5 +43,5 @@ def test_a_person_may_begin_a_new_ledger_where_the_old_one_is_gone(tmp_path: Pat
 
     assert upheld.accept_ledger("the disk is gone").ok
 
-    assert upheld.findings.log_finding(claim="another claim", claim_kind="observation").data["finding_id"] == "F-1"
+    assert upheld.XX(claim="another claim", claim_kind="observation").data["finding_id"] == "F-1"
     assert upheld.check().ok

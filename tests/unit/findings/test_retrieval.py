@@ -28,7 +28,7 @@ PERSON = Caller("user")
 
 
 def explained(desk: Desk, trigger: str, text: str = "", *, session: str = "") -> dict[str, Any]:
-    return explain(desk.ledger, desk.findings._place, trigger=trigger, text=text, session=session)
+    return explain(desk.ledger, desk.findings.place, trigger=trigger, text=text, session=session)
 
 
 def outcomes(desk: Desk, trigger: str, text: str = "") -> dict[str, tuple[str, str]]:
@@ -36,7 +36,7 @@ def outcomes(desk: Desk, trigger: str, text: str = "") -> dict[str, tuple[str, s
 
 
 def chosen(desk: Desk, trigger: str, text: str = "", **given: Any) -> Selection:
-    place = desk.findings._place
+    place = desk.findings.place
     db = desk.ledger.read()
     assert db is not None
     project = find_project(db, place.marks, root_commits=tuple)
@@ -50,6 +50,7 @@ def chosen(desk: Desk, trigger: str, text: str = "", **given: Any) -> Selection:
         "shown": [],
         "logged": [],
         "touched": [],
+        "now": "2026-12-01T00:00:00.000Z",
     }
     return select(db, project.id, Request(**{**parts, **given}), surroundings)
 
@@ -64,7 +65,7 @@ def log(desk: Desk, claim: str = "About something", **given: Any) -> str:
 
 def allow_always(desk: Desk) -> None:
     """Do what only a person may."""
-    desk.findings._caller = PERSON
+    desk.findings.caller = PERSON
 
 
 # Every candidate carries what became of it, and why

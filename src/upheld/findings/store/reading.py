@@ -133,6 +133,149 @@ def find_known_contexts(db: apsw.Connection, finding_ids: Iterable[int]) -> dict
     return found
 
 
+def leads_to(db: apsw.Connection, from_id: int, kind: str, to_id: int) -> bool:
+    """Say whether relations of one kind lead from a finding to another, through others too."""
+    return bool(
+        db.execute(
+            """with recursive reached (id) as (
+                 select to_id from finding_relations where from_id = :from and kind = :kind
+                 union
+                 select r.to_id from reached x join finding_relations r on r.from_id = x.id and r.kind = :kind)
+               select exists (select 1 from reached where id = :to)""",
+            {"from": from_id, "kind": kind, "to": to_id},
+        ).get
+    )
+
+
+def find_replacements(db: apsw.Connection, finding_id: int) -> list[int]:
+    """Return the findings that took the place of this one and stand: current and not refuted, by number."""
+    rows = db.execute(
+        """select f.id from findings f join (
+             select from_id as id from finding_relations where to_id = :id and kind = 'supersedes'
+             union select to_id from finding_relations where from_id = :id and kind = 'duplicate_of') r on r.id = f.id
+           where f.lifecycle_state = 'current' and f.epistemic_state <> 'refuted' order by f.id""",
+        {"id": finding_id},
+    )
+    return [row[0] for row in rows]
+
+
+def find_canonicals(db: apsw.Connection, finding_ids: Iterable[int]) -> dict[int, int]:
+    """Return, for each finding that is a duplicate, the one that it is a duplicate of in the end."""
+    rows = db.execute(
+        """with recursive chain (start, id, depth) as (
+             select from_id, to_id, 1 from finding_relations
+             where kind = 'duplicate_of' and from_id in (select value from json_each(?))
+             union
+             select c.start, r.to_id, c.depth + 1 from chain c join finding_relations r
+               on r.from_id = c.id and r.kind = 'duplicate_of')
+           select start, id from chain order by start, depth, id""",
+        (jsontext.dumps(list(finding_ids)),),
+    )
+    return {row[0]: row[1] for row in rows}
+
+
+def find_contradictions(db: apsw.Connection, finding_ids: Iterable[int]) -> dict[int, list[int]]:
+    """Return the current findings that each one contradicts or is contradicted by, by number; refuted ones left out."""
+    rows = db.execute(
+        """with asked (id) as (select value from json_each(?)),
+           pairs (id, other) as (
+             select from_id, to_id from finding_relations where kind = 'contradicts' and from_id in asked
+             union
+             select to_id, from_id from finding_relations where kind = 'contradicts' and to_id in asked)
+           select p.id, p.other from pairs p join findings f on f.id = p.other
+           where f.lifecycle_state = 'current' and f.epistemic_state <> 'refuted' order by p.id, p.other""",
+        (jsontext.dumps(list(finding_ids)),),
+    )
+    found: dict[int, list[int]] = {}
+    for finding_id, other in rows:
+        found.setdefault(finding_id, []).append(other)
+    return found
+
+
+def find_superseded(db: apsw.Connection, finding_ids: Iterable[int]) -> dict[int, list[int]]:
+    """Return the findings that each one superseded, newest first."""
+    rows = db.execute(
+        """select from_id, to_id from finding_relations
+           where kind = 'supersedes' and from_id in (select value from json_each(?)) order by from_id, to_id desc""",
+        (jsontext.dumps(list(finding_ids)),),
+    )
+    found: dict[int, list[int]] = {}
+    for finding_id, old in rows:
+        found.setdefault(finding_id, []).append(old)
+    return found
+
+
+def find_rules(db: apsw.Connection, project_id: int, states: Iterable[str]) -> list[tuple[int, str, str]]:
+    """Return (finding, rule, owner) of the proposed rules of a project, newest finding first.
+
+    Args:
+        db: The ledger.
+        project_id: Whose.
+        states: Only these promotion states; all but `none` when empty.
+    """
+    rows = db.execute(
+        """select f.id, r.rule, r.owner from findings f join rules r on r.finding_id = f.id
+           where f.project_id = :project and f.promotion_state <> 'none'
+             and (:any or f.promotion_state in (select value from json_each(:states)))
+           order by f.id desc""",
+        {"project": project_id, "any": not (listed := list(states)), "states": jsontext.dumps(listed)},
+    )
+    return [(row[0], row[1], row[2]) for row in rows]
+
+
+def find_rule(db: apsw.Connection, finding_id: int) -> tuple[str, str] | None:
+    """Return rule and owner that a finding is proposed to become, None if there is none."""
+    row = db.execute("select rule, owner from rules where finding_id = ?", (finding_id,)).get
+    return None if row is None else (row[0], row[1])
+
+
+def find_doc_links(db: apsw.Connection, finding_id: int) -> list[tuple[str, str, str]]:
+    """Return (target, locator, time) of the places where the rule of a finding landed, oldest first."""
+    rows = db.execute(
+        "select target, locator, created_at from doc_links where finding_id = ? order by id", (finding_id,)
+    )
+    return [(row[0], row[1], row[2]) for row in rows]
+
+
+def find_fallen_bases(db: apsw.Connection, finding_ids: Iterable[int]) -> dict[int, list[str]]:
+    """Return what each finding is derived from, through others too, and does not stand: `F-<n> <state>`, by number."""
+    rows = db.execute(
+        """with recursive basis (start, id) as (
+             select from_id, to_id from finding_relations
+             where kind = 'derived_from' and from_id in (select value from json_each(?))
+             union
+             select b.start, r.to_id from basis b join finding_relations r
+               on r.from_id = b.id and r.kind in ('derived_from', 'duplicate_of'))
+           select b.start, f.id, iif(f.epistemic_state = 'refuted', 'refuted', f.lifecycle_state)
+           from basis b join findings f on f.id = b.id
+           where f.epistemic_state = 'refuted' or f.lifecycle_state in ('superseded', 'withdrawn')
+           order by b.start, f.id""",
+        (jsontext.dumps(list(finding_ids)),),
+    )
+    found: dict[int, list[str]] = {}
+    for start, number, state in rows:
+        found.setdefault(start, []).append(f"F-{number} {state}")
+    return found
+
+
+def find_checkable_sources(
+    db: apsw.Connection, finding_ids: Iterable[int]
+) -> list[tuple[int, int, str, str, str, str]]:
+    """Return the supporting sources that can be looked at again, in the order in which they were linked.
+
+    Each is (finding, evidence number, source kind, reference, content hash, excerpt).
+    """
+    rows = db.execute(
+        """select l.finding_id, e.id, e.source_kind, e.source_ref, e.content_hash, e.excerpt
+           from finding_evidence l join evidence e on e.id = l.evidence_id
+           where l.finding_id in (select value from json_each(?)) and l.role = 'supports'
+             and e.resolution = 'resolved' and e.source_kind in ('file', 'git_commit') and e.content_hash <> ''
+           order by l.finding_id, l.id""",
+        (jsontext.dumps(list(finding_ids)),),
+    )
+    return [(row[0], row[1], row[2], row[3], row[4], row[5]) for row in rows]
+
+
 def find_standing(db: apsw.Connection, project_id: int, limit: int) -> list[int]:
     """Return the current findings that need no words: policy always, and constraints; newest first."""
     rows = db.execute(

@@ -69,7 +69,7 @@ def change_finding(
 
     The columns are those of `model.Finding`: `scope` a `Scope`, `tags` and `aliases` tuples.
     """
-    stored = {name: _as_stored(name, value) for name, value in columns.items()}
+    stored = {name: _as_stored(value) for name, value in columns.items()}
     assigned = "".join(f"{name} = :{name}, " for name in stored)
     db.execute(
         f"""update findings set {assigned}version = version + 1, updated_at = :now
@@ -79,7 +79,7 @@ def change_finding(
     return db.changes() == 1
 
 
-def _as_stored(name: str, value: object) -> object:
+def _as_stored(value: object) -> object:
     if isinstance(value, Scope):
         return jsontext.dumps_canonical(scope_as_data(value))
     return jsontext.dumps(list(value)) if isinstance(value, tuple) else value
@@ -169,6 +169,17 @@ def add_words(db: apsw.Connection, project_id: int, finding_id: int, words: Mapp
         "insert into project_words values (?, ?, 1) on conflict do update set findings = findings + 1",
         [(project_id, word) for word in ("", *claim)],
     )
+
+
+def forget_words(db: apsw.Connection, project_id: int, finding_id: int) -> None:
+    """Take a finding out of the word index and its words out of the project's counts."""
+    db.execute(
+        """update project_words set findings = findings - 1
+           where project_id = :project and (word = '' or word in
+             (select word from finding_words where finding_id = :finding and part = 'c'))""",
+        {"project": project_id, "finding": finding_id},
+    )
+    db.execute("delete from finding_words where finding_id = ?", (finding_id,))
 
 
 def get_last_event(db: apsw.Connection) -> tuple[int, str]:

@@ -1,0 +1,118 @@
+"""Record that a claim was looked at again under today's facts: it held, failed, or nobody can tell."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from upheld.errors import EVIDENCE_REQUIRED, UpheldError
+from upheld.findings.anchoring import anchor_scope
+from upheld.findings.cleaning import Cleaner
+from upheld.findings.drafts import look_up_links
+from upheld.findings.ledger import as_refusals
+from upheld.findings.model import REVALIDATED
+from upheld.findings.refusals import NotCurrentError
+from upheld.findings.surroundings import find_standing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from upheld.findings.arguments import EvidenceInput
+    from upheld.findings.model import Finding, KnownContext
+    from upheld.findings.service import Answer, Findings
+    from upheld.findings.surroundings import Surroundings
+    from upheld.findings.work import Work
+
+_ROLES = {"held": "supports", "failed": "contradicts", "inconclusive": "context"}
+
+
+class LookedAtNothingError(UpheldError):
+    """A revalidation without anything that was looked at."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "A revalidation needs evidence of the new look: what was run or read today. Give it in evidence. "
+            "Nothing was written.",
+            code=EVIDENCE_REQUIRED,
+            argument="evidence",
+        )
+
+
+@as_refusals()
+def revalidate_finding(
+    findings: Findings,
+    *,
+    finding_id: int,
+    outcome: str,
+    reason: str,
+    evidence: tuple[EvidenceInput, ...] | None = None,
+    facts: Mapping[str, str] | None = None,
+    version: int | None = None,
+    idempotency_key: str | None = None,
+) -> Answer:
+    """Record what a new look at a claim gave, with its evidence, under today's facts and code.
+
+    `held` adds today's context to those the claim is known to hold in, and settles what it is derived from and how
+    its sources changed until now. `failed` adds contradicting evidence, `inconclusive` context. No state changes by
+    itself: what failed is refuted or superseded by whoever decides it.
+
+    Raises:
+        LookedAtNothingError: There is no evidence.
+        NotCurrentError: The finding is no longer current.
+        InvalidArgumentError: The code that its scope names can't be read.
+    """
+    if not evidence:
+        raise LookedAtNothingError
+    cleaner = Cleaner(findings.place.home)
+    role = _ROLES[outcome]
+    links = look_up_links(
+        cleaner,
+        findings.place,
+        tuple(piece if piece.role == "context" else replace(piece, role=role) for piece in evidence),
+    )
+    why = cleaner.text(reason)
+    db, seen = findings.find(finding_id)
+    surroundings = findings.surroundings(db, facts)
+    known, warnings = _look(findings, surroundings, seen, cleaner) if outcome == "held" else (None, [])
+
+    def revalidate(work: Work) -> tuple[int, dict[str, Any]]:
+        # What was looked at is the finding as it was read: one that changed since is looked at again.
+        finding = work.get(finding_id, seen.version if version is None else version)
+        if finding.lifecycle_state != "current":
+            raise NotCurrentError(finding.name, finding.lifecycle_state, "revalidated")
+        work.revalidate(finding, outcome, links, known, why)
+        return finding.id, {"finding_id": finding.name, **work.state_of(finding.id), "outcome": outcome}
+
+    key = {
+        "id": finding_id,
+        "outcome": outcome,
+        "version": version,
+        "reason": why,
+        "evidence": [link.key() for link in links],
+    }
+    return findings.write(
+        "revalidate_finding",
+        revalidate,
+        idempotency_key=idempotency_key,
+        arguments=key,
+        cleaner=cleaner,
+        warnings=tuple(warnings),
+    )
+
+
+def _look(
+    findings: Findings, surroundings: Surroundings, finding: Finding, cleaner: Cleaner
+) -> tuple[KnownContext, list[str]]:
+    """Return today's context: facts, code, the sources as they are, and what has fallen that it is derived from."""
+    db = findings.ledger.read()
+    standing = find_standing(db, [finding.id], surroundings).get(finding.id) if db is not None else None
+    # A source that is gone, or can't be read, stays in doubt: nobody saw it hold.
+    sources = {source.evidence_id: source.now for source in standing.sources if source.now} if standing else {}
+    return anchor_scope(
+        surroundings,
+        finding.scope,
+        cleaner,
+        kind=REVALIDATED,
+        basis=tuple(standing.fallen) if standing else (),
+        sources=sources,
+    )
