@@ -46,3 +46,48 @@ create table settings (
 
 -- For what a person lists or waits for, by id: the same order as every list.
 create index findings_by_project on findings (project_id, id);
+
+-- The words of tags and aliases, whole and with any one letter left out: a prompt with a typing error meets them there
+-- (two words that are one slip apart share such a form). Kept by triggers, so that whatever writes or purges
+-- finding_words cannot forget it.
+create table phrase_spellings (
+  project_id integer not null,
+  spelling text not null,
+  word text not null,
+  -- How many tags and aliases of findings hold the word.
+  phrases integer not null,
+  primary key (project_id, spelling, word)
+) strict, without rowid;
+
+-- Place 0 leaves no letter out: substr(..., 1, -1) is empty. Shorter words are one slip from too many others; those with
+-- digits are versions and ids, where one digit is another thing; U+3040 begins the scripts without spaces.
+create view spellings as
+  select distinct f.project_id, f.finding_id, f.word as phrase, w.value as word,
+    substr(w.value, 1, place.value - 1) || substr(w.value, place.value + 1) as spelling
+  from finding_words f, json_each('["' || replace(f.word, ' ', '","') || '"]') w,
+    json_each('[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20]') place
+  where f.part = 't' and length(w.value) between 5 and 20 and place.value <= length(w.value)
+    and w.value not glob '*[0-9]*' and unicode(w.value) < 0x3040;
+
+create trigger phrases_are_spelled after insert on finding_words when new.part = 't'
+begin
+  insert into phrase_spellings
+    select project_id, spelling, word, 1 from spellings
+      where project_id = new.project_id and phrase = new.word and finding_id = new.finding_id
+    on conflict do update set phrases = phrases + 1;
+end;
+
+create trigger phrases_are_no_longer_spelled before delete on finding_words when old.part = 't'
+begin
+  update phrase_spellings set phrases = phrases - 1
+    where project_id = old.project_id and (spelling, word) in
+      (select spelling, word from spellings
+        where project_id = old.project_id and phrase = old.word and finding_id = old.finding_id);
+  delete from phrase_spellings
+    where project_id = old.project_id and phrases = 0 and (spelling, word) in
+      (select spelling, word from spellings
+        where project_id = old.project_id and phrase = old.word and finding_id = old.finding_id);
+end;
+
+insert into phrase_spellings
+  select project_id, spelling, word, count(*) from spellings group by project_id, spelling, word;
