@@ -71,7 +71,7 @@ def _fill(places: Places, findings: Findings, claims: Iterator[str]) -> None:
     """
     log = get_operation("log_finding")
     log.run(findings, _arguments(claims))
-    findings._ledger.close()  # noqa: SLF001 - the benchmark's own
+    findings.ledger.close()  # noqa: SLF001 - the benchmark's own
     template = apsw.Connection(places.ledger)
     template.execute("pragma synchronous = off; pragma foreign_keys = off; pragma cache_size = -200000")
     template.execute("begin")

@@ -1,32 +1,43 @@
-"""What choosing candidates costs as a ledger grows, and how exactly it finds what a prompt is about.
+"""What an injection costs inside the process as a ledger grows, and how exactly it finds what a prompt is about.
 
-`slice.selection-time`: prompts of 60 words that hold the 20 commonest of the ledger, against 1,000, 10,000 and
-100,000 findings with a Zipf vocabulary. `slice.selection-precision`: the 75 single-turn cases of
-PrecisionMemBench (tests/fixtures/precisionmembench), beliefs as findings, exactly the right set or nothing;
-every third case was looked at when the rules were made, the other 50 are the report. Beside it, in the same
-run, what plain full text reaches. docs/decisions/0007-selection.md draws the conclusion.
+`findings.injection-time`: the whole of `retrieval.select` (candidates, judging, ranking, block) for prompts of 60
+words that hold the 20 commonest of the ledger, against 1,000, 10,000 and 100,000 findings with a Zipf vocabulary;
+`.candidates` is choosing candidates alone, `.aliases` the whole again where every finding has two aliases and every
+prompt ten typing errors. `findings.precision`: the 75 single-turn cases of PrecisionMemBench
+(tests/fixtures/precisionmembench), beliefs as findings, exactly the right set or nothing; every third case was looked
+at when the rules were made, the other 50 are the report. Beside it, in the same run, what plain full text reaches.
+docs/decisions/0007-selection.md draws the conclusion.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import statistics
 import sys
+import tempfile
 import time
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from upheld.context.marks import read_marks
 from upheld.findings.candidates import MAX_CANDIDATES, find_candidates
+from upheld.findings.injection import Budget
+from upheld.findings.retrieval import PROMPT, Request, select
+from upheld.findings.surroundings import Surroundings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from upheld.context.marks import Marks
     from upheld.context.store import Project
 
-PREFIX = "slice.selection"
+PREFIX = "findings."
 SIZES = (1_000, 10_000, 100_000)
+GOAL = 43
+"""Of the 50 reported cases."""
 PROMPTS = 40
 TESTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tests")
 sys.path.insert(0, TESTS)
@@ -42,27 +53,75 @@ def rows() -> list[dict[str, Any]]:
 def _growth() -> list[dict[str, Any]]:
     text = ledgers.Zipf(1)
     prompts = [" ".join(text.words[:20] + text.draw(40)) for _ in range(PROMPTS)]
-    medians: list[float] = []
-    most = 0
-    for size in SIZES:
-        db = ledgers.open_ledger()
-        project = ledgers.new_project(db, "grows")
-        with db:
-            for claim in ledgers.Zipf(2).claims(size):
-                ledgers.put(db, project, claim)
-        times = []
-        for prompt in [prompts[0], *prompts]:
-            begin = time.perf_counter()
-            found = find_candidates(db, project.id, prompt)
-            times.append(time.perf_counter() - begin)
-            most = max(most, len(found))
-        medians.append(statistics.median(times[1:]) * 1000)
-    small, middle, large = medians
+    slipped = [" ".join(text.words[:20] + text.draw(30) + list(map(_slip, text.draw(10)))) for _ in range(PROMPTS)]
+    top = tempfile.mkdtemp(prefix="upheld-bench-")
+    try:
+        marks = read_marks(top, environ=os.environ)
+        plain = {size: _measure(_fill(size, aliases=0), marks, prompts) for size in SIZES}
+        named = {size: _measure(_fill(size, aliases=2), marks, slipped) for size in (SIZES[0], SIZES[-1])}
+    finally:
+        shutil.rmtree(top)
+    most = max(one["most"] for one in (*plain.values(), *named.values()))
+    small, middle, large = (plain[size] for size in SIZES)
+    few, many = named.values()
+    name = f"{PREFIX}injection"
     return [
-        {"name": f"{PREFIX}-candidates", "value": most, "unit": "findings", "limit": MAX_CANDIDATES, "goal": 1.0},
-        {"name": f"{PREFIX}-time", "value": large, "unit": "ms", "limit": small, "goal": 3.0},
-        {"name": f"{PREFIX}-time.10000", "value": middle, "unit": "ms", "limit": small},
+        {"name": f"{name}-candidates", "value": most, "unit": "findings", "limit": MAX_CANDIDATES, "goal": 1.0},
+        {"name": f"{name}-time", "value": large["whole"], "unit": "ms", "limit": small["whole"], "goal": 3.0},
+        {"name": f"{name}-time.10000", "value": middle["whole"], "unit": "ms", "limit": small["whole"]},
+        {"name": f"{name}-time.candidates", "value": large["choosing"], "unit": "ms", "limit": small["choosing"]},
+        {"name": f"{name}-time.aliases", "value": many["whole"], "unit": "ms", "limit": few["whole"], "goal": 3.0},
     ]
+
+
+def _slip(word: str) -> str:
+    """Return a word with its third and fourth letter swapped."""
+    return word[:2] + word[3] + word[2] + word[4:]
+
+
+def _fill(size: int, *, aliases: int) -> tuple[apsw.Connection, Project]:
+    db = ledgers.open_ledger()
+    project = ledgers.new_project(db, "grows")
+    names = ledgers.Zipf(3)
+    with db:
+        for claim in ledgers.Zipf(2).claims(size):
+            ledgers.put(db, project, claim, aliases=tuple(" ".join(names.draw(2)) for _ in range(aliases)))
+    return db, project
+
+
+def _measure(filled: tuple[apsw.Connection, Project], marks: Marks, prompts: list[str]) -> dict[str, Any]:
+    """Return the medians in ms of the whole selection and of choosing candidates alone, and the most candidates."""
+    db, project = filled
+    whole: list[float] = []
+    choosing: list[float] = []
+    most = 0
+    for prompt in [prompts[0], *prompts]:
+        begin = time.perf_counter()
+        surroundings = Surroundings(db, marks, declared={}, environ=os.environ, host={})
+        select(db, project.id, _ask(prompt), surroundings)
+        middle = time.perf_counter()
+        found = find_candidates(db, project.id, prompt)
+        choosing.append(time.perf_counter() - middle)
+        whole.append(middle - begin)
+        most = max(most, len(found))
+    return {
+        "whole": statistics.median(whole[1:]) * 1000,
+        "choosing": statistics.median(choosing[1:]) * 1000,
+        "most": most,
+    }
+
+
+def _ask(prompt: str) -> Request:
+    return Request(
+        trigger=PROMPT,
+        text=prompt,
+        task="",
+        budget=Budget(9000, "utf8"),
+        shown=[],
+        logged=[],
+        touched=[],
+        now=ledgers.NOW,
+    )
 
 
 class Bench:
@@ -170,9 +229,9 @@ def _precision() -> list[dict[str, Any]]:
 
     reached = exact(bench.ours, reported)
     stale = sum(any(map(_is_superseded, bench.ours(case))) for case in bench.cases)
-    name = f"{PREFIX}-precision"
+    name = f"{PREFIX}precision"
     return [
-        {"name": name, "value": reached, "unit": "of 50"},
+        {"name": name, "value": reached, "unit": "of 50", "limit": GOAL, "met": reached >= GOAL},
         {"name": f"{name}.rules-made-on", "value": exact(bench.ours, rules_on), "unit": "of 25"},
         {"name": f"{name}.all", "value": exact(bench.ours, bench.cases), "unit": "of 75"},
         *(
@@ -195,7 +254,7 @@ def _everyday() -> list[dict[str, Any]]:
     wrong = sum(len(relevant(prompt)) for prompt in held["unrelated"])
     found = sum(ids[one["claim"] - 1] in relevant(one["prompt"])[:3] for one in held["related"])
     unrelated, related = len(held["unrelated"]), len(held["related"])
-    name = f"{PREFIX}-precision"
+    name = f"{PREFIX}precision"
     return [
         {"name": f"{name}.unrelated", "value": wrong, "unit": f"items in {unrelated} prompts", "met": wrong == 0},
         {"name": f"{name}.related", "value": found, "unit": f"of {related} prompts"},

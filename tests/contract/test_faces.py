@@ -14,13 +14,14 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from support.hook import Hook, make_hook
+from support.terminal import run_as_person
 from upheld.api import Upheld
 from upheld.cli.findings import EXAMPLES
 from upheld.cli.main import build
 from upheld.errors import UpheldError
 from upheld.findings.ledger import Caller as FindingsCaller
 from upheld.findings.ledger import Ledger
-from upheld.findings.operations import OPERATIONS, get_operation
+from upheld.findings.operations import FOR_MODELS, OPERATIONS, get_operation
 from upheld.hosts.instructions import ENGLISH
 from upheld.mcp.tool import Caller
 from upheld.mcp.tools import Tools
@@ -55,8 +56,28 @@ STORY: list[tuple[str, dict[str, Any]]] = [
     ("set_finding_state", {"finding_id": "F-1", "epistemic_state": "contested", "reason": "another run", "version": 2}),
     ("refute_finding", {"finding_id": "F-1", "reason": "off by one is ruled out", "evidence": [AGAINST]}),
     ("supersede_finding", {"finding_id": "F-2", "claim": "Use backend B since 2.1", "reason": "A was removed"}),
+    ("revalidate_finding", {"finding_id": "F-1", "outcome": "held", "reason": "once more", "evidence": [FOR]}),
+    ("link_finding", {"finding_id": "F-3", "relation": "derived_from", "to": "F-1", "reason": "it rests on it"}),
+    ("propose_rule", {"finding_id": "F-3", "rule": "Use backend B", "owner": "test", "reason": "it holds"}),
     ("query_findings", {"history": True}),
     ("get_finding", {"finding_id": "F-1"}),
+    ("get_finding", {"finding_id": "F-3"}),
+]
+FOR_PEOPLE: list[tuple[str, dict[str, Any]]] = [
+    ("list_rules", {"promotion": ["proposed"]}),
+    ("approve_rule", {"finding_id": "F-3", "reason": "agreed"}),
+    ("land_rule", {"finding_id": "F-3", "target": "tests/test_backend.py", "reason": "guarded"}),
+    ("log_finding", {"claim": "Never use backend C", "claim_kind": "constraint", "scope": {"everywhere": True}}),
+    ("propose_rule", {"finding_id": "F-4", "rule": "No backend C", "reason": "it holds"}),
+    ("reject_rule", {"finding_id": "F-4", "reason": "it is gone anyway"}),
+    ("amend_finding", {"finding_id": "F-4", "tags": ["backend"], "reason": "found by that"}),
+    ("mute_finding", {"finding_id": "F-4", "reason": "not now"}),
+    ("mute_finding", {"finding_id": "F-4", "reason": "now", "off": True}),
+    ("withdraw_finding", {"finding_id": "F-4", "reason": "an error"}),
+    ("restore_finding", {"finding_id": "F-4", "reason": "none"}),
+    ("archive_finding", {"finding_id": "F-4", "reason": "of no use"}),
+    ("restore_finding", {"finding_id": "F-4", "reason": "of use"}),
+    ("merge_findings", {"finding_id": "F-4", "into": "F-3", "reason": "the same"}),
     ("get_finding", {"finding_id": "F-3"}),
 ]
 WRONG: list[tuple[str, dict[str, Any]]] = [
@@ -83,7 +104,27 @@ WRONG: list[tuple[str, dict[str, Any]]] = [
     ("set_finding_state", {"finding_id": "F-1", "epistemic_state": "provisional", "reason": "x", "version": 99}),
     ("refute_finding", {"finding_id": "F-3", "reason": "no evidence at all"}),
     ("supersede_finding", {"finding_id": "F-2", "claim": "again", "reason": "it is closed already"}),
+    ("revalidate_finding", {"finding_id": "F-1", "outcome": "held", "reason": "nothing was looked at"}),
+    ("revalidate_finding", {"finding_id": "F-2", "outcome": "held", "reason": "closed", "evidence": [FOR]}),
+    ("link_finding", {"finding_id": "F-1", "relation": "derived_from", "to": "F-3", "reason": "a circle"}),
+    ("link_finding", {"finding_id": "F-1", "relation": "related_to", "to": "F-1", "reason": "itself"}),
+    ("link_finding", {"finding_id": "F-1", "relation": "supersedes", "to": "F-2", "reason": "by hand"}),
+    ("link_finding", {"finding_id": "F-1", "relation": "related_to", "to": "F-99", "reason": "nobody"}),
+    ("link_finding", {"finding_id": "F-1", "relation": "related_to", "to": "F-3", "reason": "no", "remove": True}),
+    ("propose_rule", {"finding_id": "F-1", "rule": "no", "reason": "a dead end"}),
+    ("propose_rule", {"finding_id": "F-3", "rule": "again", "reason": "it is proposed already"}),
 ]
+
+
+_PROPOSE = "propose-rule F-3 --rule r --reason r"
+PREPARE = {
+    "rule list": (_PROPOSE,),
+    "rule approve": (_PROPOSE,),
+    "rule reject": (_PROPOSE,),
+    "rule land": (_PROPOSE, "rule approve F-3 --reason r"),
+    "restore": ("archive F-12 --reason r",),
+}
+"""What has to be done before the example of a command makes sense."""
 
 
 class Face:
@@ -94,9 +135,13 @@ class Face:
 
 
 class Cli(Face):
+    def run(self, line: list[str]) -> subprocess.CompletedProcess[bytes]:
+        return run(self.hook, line)
+
     def call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         operation = get_operation(name)
-        done = run(self.hook, [operation.command, *as_options(arguments, operation.subject), "--json"])
+        line = [*operation.command.split(), *as_options(arguments, operation.subject), "--json"]
+        done = self.run(line)
         assert done.stderr == b""
         lines = done.stdout.splitlines()
         assert len(lines) == 1
@@ -104,6 +149,13 @@ class Cli(Face):
         assert envelope.pop("command") == operation.command
         assert done.returncode == (0 if envelope["ok"] else 1)
         return envelope
+
+
+class Terminal(Cli):
+    """The same with a person at the keyboard."""
+
+    def run(self, line: list[str]) -> subprocess.CompletedProcess[bytes]:
+        return run_as_person(line, cwd=str(self.hook.repository), environ=self.hook.environ)
 
 
 class Mcp(Face):
@@ -118,11 +170,15 @@ class Mcp(Face):
 
 
 class Python(Face):
+    actor = "agent"
+
     def call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        caller = FindingsCaller("agent")
+        caller = FindingsCaller(self.actor)
         with Upheld(str(self.hook.repository), environ=self.hook.environ, caller=caller) as upheld:
             try:
-                answer = getattr(upheld, name)(**arguments)
+                answer = (
+                    getattr(upheld, name)(**arguments) if hasattr(upheld, name) else upheld.run(name, arguments)
+                )
             except UpheldError as error:
                 return {"ok": False, "data": None, "warnings": [], "error": dict(error.as_data())}
         return {"ok": True, "data": answer.data, "warnings": list(answer.warnings), "error": None}
@@ -180,7 +236,27 @@ def test_every_operation_answers_alike_through_every_face(faces: list[Cli | Mcp 
         assert first["ok"], (name, first)
         for other in others:
             assert other == first, name
-    assert {name for name, _ in STORY} == {operation.name for operation in OPERATIONS}
+    assert {name for name, _ in STORY} == {operation.name for operation in FOR_MODELS}
+
+
+def test_what_is_for_people_answers_alike_at_a_terminal_and_in_python_and_is_refused_to_an_agent(
+    tmp_path: Path,
+) -> None:
+    at_terminal, in_python = Terminal(make_hook(tmp_path / "a")), Python(make_hook(tmp_path / "b"))
+    in_python.actor = "user"
+    agent, over_mcp = Cli(at_terminal.hook), Mcp(at_terminal.hook)
+    for name, arguments in STORY + FOR_PEOPLE:
+        operation = get_operation(name)
+        if operation.people and operation.writes:
+            refused = agent.call(name, arguments)
+            assert "is for people" in refused["error"]["message"]
+        first, other = [normal(face.call(name, arguments)) for face in (at_terminal, in_python)]
+        assert isinstance(first, dict)
+        assert first["ok"], (name, first)
+        assert other == first, name
+    listed = Tools(Ledger(over_mcp.hook.places), str(over_mcp.hook.repository), over_mcp.hook.environ).build()
+    assert not {tool.name for tool in listed} & {operation.name for operation in OPERATIONS if operation.people}
+    assert {name for name, _ in STORY + FOR_PEOPLE} == {operation.name for operation in OPERATIONS}
 
 
 def test_every_wrong_call_is_refused_alike_through_every_face(faces: list[Cli | Mcp | Python]) -> None:
@@ -247,15 +323,20 @@ def test_the_example_of_every_operation_works_as_it_stands(tmp_path: Path, comma
     (hook.repository / "logs").mkdir()
     (hook.repository / "logs" / "run.txt").write_text("shift=0 in all rows\n")
     for number in range(12):
-        hook.log(f"Tokenizer claim number {number}", claim_kind="observation", epistemic_state="unassessed")
+        kind = "constraint" if number == 2 else "observation"
+        hook.log(f"Tokenizer claim number {number}", claim_kind=kind, epistemic_state=None)
+    for before in PREPARE.get(command, ()):
+        prepared = run_as_person(shlex.split(before), cwd=str(hook.repository), environ=hook.environ)
+        assert prepared.returncode == 0
     words = shlex.split(EXAMPLES[command])
-    assert words[:2] == ["upheld", command]
+    assert words[0] == "upheld"
+    assert words[1:].copy()[: len(command.split())] == command.split()
 
-    done = run(hook, words[1:])
+    done = run_as_person(words[1:], cwd=str(hook.repository), environ=hook.environ)
 
     assert done.returncode == 0, done.stderr
     assert done.stdout
-    assert b"Example:" in run(hook, [command, "-h"]).stdout
+    assert b"Example:" in run(hook, [*command.split(), "-h"]).stdout
 
 
 # Tools
@@ -265,7 +346,7 @@ def test_every_tool_says_truly_what_it_does_and_together_they_stay_small(tmp_pat
     hook = make_hook(tmp_path)
     tools = {tool.name: tool for tool in Tools(Ledger(hook.places), str(hook.repository), hook.environ).build()}
 
-    assert list(tools) == [*(operation.name for operation in OPERATIONS), "ledger_status"]
+    assert list(tools) == [*(operation.name for operation in FOR_MODELS), "ledger_status"]
     for name, tool in tools.items():
         writes = name != "ledger_status" and get_operation(name).writes
         assert tool.annotations["readOnlyHint"] is not writes

@@ -420,7 +420,8 @@ def _schema_of(argument: Argument) -> dict[str, Any]:
         case "strings":
             return {"type": "array", "items": {"type": "string"}, **described}
         case "integer":
-            return {"type": "integer", "minimum": 1, "maximum": argument.limit, **described}
+            bound = {"maximum": argument.limit} if argument.limit <= MAX_LIMIT else {}
+            return {"type": "integer", "minimum": 1, **bound, **described}
         case "flag":
             return {"type": "boolean", **described}
         case "facts":

@@ -11,7 +11,6 @@ a wrong hint. docs/decisions/0007-selection.md has the measurements.
 from __future__ import annotations
 
 import math
-from unicodedata import normalize
 
 from upheld.findings.store import reading
 from upheld.findings.store.spellings import find_spelled
@@ -54,8 +53,6 @@ _MIN_REPLACED = 6
 """One letter for another makes too many short words into others: `stage`, `state`, `stale`."""
 _INFLECTED = "drsyn"
 """A last letter more or less that makes another form of a word and no slip: `release`, `released`."""
-
-_OPERATORS = frozenset({"or", "and"})
 
 
 class Candidate:
@@ -264,32 +261,3 @@ def _forms(path: str) -> list[str]:
         if at < 0:
             forms += [f"{path[:last]}/*", f"{path[:last]}/*{''.join(ending)}"]
     return forms
-
-
-def find_by_text(db: apsw.Connection, project_id: int, text: str, *, whole_only: bool) -> list[int]:
-    """Return the findings that hold a text literally in claim, tags or aliases: a scan of the project.
-
-    For queries only: what stands inside a word, a single Chinese character or nothing but common words is not in
-    the index, and a query must not deny what is there. Those that hold the whole text come first, then, unless
-    `whole_only`, those that hold any of its words (`OR` between them is read as that); newest first, at most
-    `MAX_CANDIDATES`.
-    """
-    whole = " ".join(_fold(text).split())
-    pieces = [piece for piece in whole.split() if piece not in _OPERATORS]
-    if not pieces:
-        return []
-    literally: list[int] = []
-    partly: list[int] = []
-    for finding_id, claim, tags, aliases in reading.iter_texts(db, project_id):
-        held = _fold(f"{claim}\n{tags}\n{aliases}")
-        if whole in held:
-            literally.append(finding_id)
-        elif not whole_only and any(piece in held for piece in pieces):
-            partly.append(finding_id)
-        if len(literally) >= MAX_CANDIDATES:
-            break
-    return (literally + partly)[:MAX_CANDIDATES]
-
-
-def _fold(text: str) -> str:
-    return normalize("NFKC", text).lower()

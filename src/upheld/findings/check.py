@@ -19,7 +19,7 @@ from upheld.findings.ledger import as_refusals
 from upheld.findings.model import scope_from_data
 from upheld.findings.refusals import PersonRequiredError
 from upheld.findings.replay import BrokenTrailError, Event, Replayed, replay
-from upheld.findings.store import auditing, reading, writing
+from upheld.findings.store import auditing, reading, searching, writing
 from upheld.findings.work import list_words
 from upheld.storage.chain import (
     GENESIS,
@@ -307,6 +307,8 @@ def _check_rest(check: _Check, db: apsw.Connection) -> None:
         check.found(f"E-{evidence_id}", "is there without any event")
     for uid in auditing.find_double_uids(db, MAX_PROBLEMS):
         check.found(f"uid {uid}", "is given twice")
+    for name in searching.find_text_problems(db, MAX_PROBLEMS):
+        check.found(name, "is not in the full-text index as it should be")
     for word in auditing.find_wrong_counts(db, MAX_PROBLEMS):
         check.found(
             "the word index", f"counts {word!r} wrongly" if word else "counts the findings of a project wrongly"

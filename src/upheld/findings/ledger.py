@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from upheld.errors import StorageError
-from upheld.findings.store import reading, writing
+from upheld.findings.store import reading, searching, writing
 from upheld.storage import database
 from upheld.storage.chain import (
     GENESIS,
@@ -116,6 +116,8 @@ class Write:
         self._last_hash = hash_row(self._key, self._last_hash, row)
         self._count += 1
         writing.add_event(self.db, row, self._last_hash, salt, text)
+        # Whatever changed, it has an event: so none is forgotten here.
+        searching.refresh_text(self.db, finding_id)
 
     @property
     def reached(self) -> Head:

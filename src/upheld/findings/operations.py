@@ -82,16 +82,14 @@ class Operation:
 
 
 _FINDING = Argument("finding_id", "finding", "the finding, like F-12", required=True)
-_FACTS = Argument("facts", "facts", "facts that nothing else tells, like backend or dtype")
-_KEY = Argument("idempotency_key", "text", "makes a retried call return the first answer", limit=MAX_NAME)
-_VERSION = Argument("version", "integer", "the version you read; refused if it changed since", limit=2**31)
-_REASON = Argument("reason", "text", "why, in a sentence", required=True, limit=MAX_CLAIM)
+_FACTS = Argument("facts", "facts", "facts of your own, like backend")
+_KEY = Argument("idempotency_key", "text", "for retries: the same key, the same answer", limit=MAX_NAME)
+_VERSION = Argument("version", "integer", "the one you read", limit=2**31)
+_REASON = Argument("reason", "text", "why", required=True, limit=MAX_CLAIM)
 _STATE = Argument("epistemic_state", "choice", "only one that the evidence allows", choices=model.EPISTEMIC_STATES)
-_EVIDENCE = Argument(
-    "evidence", "pieces", "what shows it: source_kind, source_ref, role, method, rationale, excerpt, locator"
-)
-_SCOPE = Argument("scope", "scope", "where it holds: facts to match, context, paths of the code, or everywhere")
-_TAGS = Argument("tags", "strings", "topics, as one would name them in a prompt")
+_EVIDENCE = Argument("evidence", "pieces", "what shows it, as in add_evidence")
+_SCOPE = Argument("scope", "scope", "where it holds: facts (match, context), paths, or everywhere")
+_TAGS = Argument("tags", "strings", "topics, as a prompt would name them")
 _ALIASES = Argument("aliases", "strings", "other names of the same thing")
 _TASK = Argument("task", "text", "the task it belongs to", limit=MAX_NAME)
 _POLICY = Argument("retrieval_policy", "choice", "when it is shown (relevant)", choices=model.RETRIEVAL_POLICIES)
@@ -123,13 +121,15 @@ OPERATIONS = (
         (
             Argument("words", "text", "what to look for; without, the newest come first"),
             Argument("tags", "strings", "only with one of these tags or aliases"),
+            Argument("paths", "strings", "only about these files"),
             Argument("states", "choices", "only these epistemic states", choices=model.EPISTEMIC_STATES),
             Argument("kinds", "choices", "only these claim kinds", choices=model.CLAIM_KINDS),
             Argument("applicability", "choices", "only these applicabilities", choices=model.APPLICABILITIES),
+            Argument("matching", "facts", "only with these facts in their scope"),
             _FACTS,
             Argument("history", "flag", "also superseded, withdrawn and archived ones"),
             Argument("limit", "integer", "how many at the most (20)", limit=MAX_LIMIT),
-            Argument("before", "finding", "only those older than this id: the next page"),
+            Argument("before", "finding", "the last id of the page before"),
         ),
         do=query.query_findings,
         writes=False,
@@ -201,7 +201,7 @@ OPERATIONS = (
     Operation(
         "revalidate_finding",
         "revalidate",
-        "Record a new look at a claim under today's facts: held, failed or inconclusive, with its evidence.",
+        "Record a new look at a claim under today's facts, with its evidence.",
         (
             _FINDING,
             Argument("outcome", "choice", "what the new look gave", required=True, choices=model.OUTCOMES),

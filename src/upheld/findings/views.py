@@ -4,57 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from upheld.findings.candidates import find_by_text, find_candidates
 from upheld.findings.model import Evidence, Finding, is_in_conflict, scope_as_data
 from upheld.findings.sections import describe_change
 from upheld.findings.store import reading
 from upheld.text import jsontext
-from upheld.text.words import normalise_phrase
+from upheld.text.snippet import cut_snippet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import apsw
 
     from upheld.findings.applicability import Judgement
-
-_BATCH = 200
-_ENOUGH = 20
-
-
-def search(
-    db: apsw.Connection,
-    project_id: int,
-    *,
-    words: str | None,
-    tags: tuple[str, ...],
-    filters: dict[str, tuple[str, ...]],
-    history: bool,
-    before: int | None,
-) -> Iterator[list[Finding]]:
-    """Stream findings in batches: by relevance when there are words, else newest first."""
-    wanted_tags = {normalise_phrase(tag) for tag in tags}
-
-    def fits(finding: Finding) -> bool:
-        held = {normalise_phrase(text) for text in (*finding.tags, *finding.aliases)}
-        return (
-            (history or finding.lifecycle_state == "current")
-            and (not wanted_tags or bool(wanted_tags & held))
-            and all(not allowed or getattr(finding, column) in allowed for column, allowed in filters.items())
-        )
-
-    if words:
-        ranked = [one.finding_id for one in find_candidates(db, project_id, words)]
-        if len(ranked) < _ENOUGH:
-            # The index knows whole words only; a query must not deny what a look at every claim would find.
-            ranked = list(dict.fromkeys([*ranked, *find_by_text(db, project_id, words, whole_only=bool(ranked))]))
-        by_id = {finding.id: finding for finding in reading.find_findings(db, project_id, ranked)}
-        yield [by_id[i] for i in ranked if i in by_id and fits(by_id[i])]
-        return
-    last = before if before is not None else 2**62
-    while batch := reading.find_by_states(db, project_id, filters=filters, history=history, before=last, limit=_BATCH):
-        yield [finding for finding in batch if fits(finding)]
-        last = batch[-1].id
+MAX_SNIPPET = 120
+"""Code points of a snippet."""
 
 
 def summary(finding: Finding, judgement: Judgement, evidence: list[Evidence]) -> dict[str, Any]:
@@ -75,6 +36,20 @@ def summary(finding: Finding, judgement: Judgement, evidence: list[Evidence]) ->
     if is_in_conflict(finding, evidence):
         data["in_conflict"] = True
     return data
+
+
+def add_snippets(db: apsw.Connection, page: list[dict[str, Any]], pieces: list[str]) -> None:
+    """Say where each finding of a page holds what was looked for, unless its claim shows it."""
+    for data in page:
+        if cut_snippet(data["claim"], pieces, MAX_SNIPPET) is not None:
+            continue
+        number = int(data["finding_id"].removeprefix("F-"))
+        for link in reading.find_evidence(db, [number]).get(number, []):
+            texts = (link.excerpt, link.rationale, link.source_ref, link.locator)
+            snippet = next((cut for text in texts if (cut := cut_snippet(text, pieces, MAX_SNIPPET))), None)
+            if snippet is not None:
+                data["matched"] = {"evidence_id": link.name, "snippet": snippet}
+                break
 
 
 def whole(db: apsw.Connection, finding: Finding, judgement: Judgement, evidence: list[Evidence]) -> dict[str, Any]:

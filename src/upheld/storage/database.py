@@ -13,6 +13,7 @@ import stat
 import apsw
 
 from upheld.errors import StorageError
+from upheld.text.words import fold, spell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -325,7 +326,12 @@ def migrate(db: apsw.Connection, kind: str, *, stop_before: int | None = None) -
             script = file.read()
         with Transaction(db):
             if _version(db) < number:
+                # What is stored already is indexed by the same spelling as what comes.
+                db.create_scalar_function("spell", lambda *texts: spell(str(texts[0])), 1)
+                db.create_scalar_function("fold", lambda *texts: fold(str(texts[0])), 1)
                 db.execute(script)
+                db.create_scalar_function("spell", None, 1)
+                db.create_scalar_function("fold", None, 1)
                 db.execute(f"pragma user_version = {number}")
 
 

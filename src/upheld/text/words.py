@@ -114,6 +114,55 @@ def read_words(text: str) -> Words:
     return Words(tokens, tuple(terms)[:MAX_TERMS], telling=frozenset(telling), whole_of=whole_of, paths=_paths(text))
 
 
+def fold(text: str) -> str:
+    """Return a text without case and width of characters, for looking at it literally."""
+    return normalize("NFKC", text).lower()
+
+
+def spell(text: str) -> str:
+    """Return a text as words with spaces between, for the full-text index: what is stored and what is asked alike.
+
+    Identifiers stand whole and then in their parts (`readEvent` is `readevent read event`); what a dot, a slash or an
+    underscore separates is separate words, so that their order makes phrases. A run of CJK is its pairs of neighbours
+    and then its last character: any two characters are a word, any one begins a word.
+    """
+    words: list[str] = []
+    for run in _runs(normalize("NFKC", text)):
+        lower = run.lower()
+        if is_cjk(lower[0]):
+            words += [lower[at : at + 2] for at in range(len(lower) - 1)]
+            words.append(lower[-1])
+            continue
+        for piece, part in zip(lower.split("_"), run.split("_"), strict=True):
+            if piece:
+                words.append(piece)
+                parts = _parts(part)
+                words += parts if len(parts) > 1 else ()
+    return " ".join(words)
+
+
+def spell_query(text: str) -> list[str]:
+    """Return what a text looks for as phrases for the full-text index, one for each piece between spaces.
+
+    The last word of a piece may go on (`prob` finds `probes`); one CJK character is the beginning of a pair.
+    """
+    phrases: dict[str, None] = {}
+    for piece in normalize("NFKC", text[:MAX_TEXT]).split():
+        words: list[str] = []
+        goes_on = True
+        for run in _runs(piece):
+            lower = run.lower()
+            if is_cjk(lower[0]):
+                words += [lower[at : at + 2] for at in range(len(lower) - 1)] or [lower]
+                goes_on = len(lower) == 1
+            else:
+                words += [part for part in lower.split("_") if part]
+                goes_on = len(words[-1]) > 2
+        if words:
+            phrases[f'"{" ".join(words)}"' + ("*" if goes_on else "")] = None
+    return list(phrases)
+
+
 def normalise_phrase(text: str) -> str:
     """Return the form in which a tag or alias is stored: its tokens with one space between."""
     return " ".join(_singular(token) for token in read_words(text).tokens)

@@ -14,7 +14,6 @@ from upheld.findings.candidates import (
     PHRASE_WEIGHT,
     TELLING_WEIGHT,
     Candidate,
-    find_by_text,
     find_candidates,
     is_common,
     weigh,
@@ -182,19 +181,6 @@ def test_every_literal_piece_of_a_claim_is_found(claim: str, query: str, others:
     found = [one["finding_id"] for one in desk.run("query_findings", words=query).data["findings"]]
     assert wanted in found
     assert f"F-{2 + others}" not in found
-
-
-def test_a_scan_puts_the_whole_text_before_parts_and_newer_before_older(shelf: Shelf) -> None:
-    part, whole, newer = shelf.put("xay"), shelf.put("za bz"), shelf.put("ya by")
-    assert find_by_text(shelf.db, shelf.project.id, "A  b", whole_only=False) == [newer, whole, part]
-    assert find_by_text(shelf.db, shelf.project.id, "a b", whole_only=True) == [newer, whole]
-    assert find_by_text(shelf.db, shelf.project.id, " or ", whole_only=False) == []
-
-
-def test_a_scan_is_bounded_and_sees_tags(shelf: Shelf) -> None:
-    for _ in range(MAX_CANDIDATES + 5):
-        shelf.put("x", aliases=("tagged",))
-    assert len(find_by_text(shelf.db, shelf.project.id, "agge", whole_only=True)) == MAX_CANDIDATES
 
 
 def _load(*names: str) -> Any:

@@ -30,7 +30,7 @@ def test_a_write_is_refused_while_the_ledger_that_was_written_is_gone(tmp_path: 
     upheld = _lose(tmp_path)
 
     with pytest.raises(LedgerGoneError, match="1 events were written"):
-        upheld.XX(claim="another claim", claim_kind="observation")
+        upheld.log_finding(claim="another claim", claim_kind="observation")
 
     assert not os.path.exists(upheld.ledger.places.ledger)
     report = upheld.check()
@@ -43,5 +43,5 @@ def test_a_person_may_begin_a_new_ledger_where_the_old_one_is_gone(tmp_path: Pat
 
     assert upheld.accept_ledger("the disk is gone").ok
 
-    assert upheld.XX(claim="another claim", claim_kind="observation").data["finding_id"] == "F-1"
+    assert upheld.log_finding(claim="another claim", claim_kind="observation").data["finding_id"] == "F-1"
     assert upheld.check().ok

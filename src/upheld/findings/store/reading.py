@@ -357,13 +357,6 @@ def find_phrases(
     return [(row[0], row[1]) for row in rows]
 
 
-def iter_texts(db: apsw.Connection, project_id: int) -> Iterable[tuple[int, str, str, str]]:
-    """Stream id, claim, and tags and aliases as JSON, newest first: for a scan where the word index is blind."""
-    return db.execute(
-        "select id, claim, tags, aliases from findings where project_id = ? order by id desc", (project_id,)
-    )
-
-
 def find_by_states(
     db: apsw.Connection,
     project_id: int,

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from upheld.context.globs import Glob, is_literal
 from upheld.findings import views
 from upheld.findings.ledger import as_refusals
+from upheld.findings.search import Found, search
 from upheld.findings.service import NOTHING_HERE, Answer
 from upheld.findings.store import reading
 from upheld.findings.surroundings import judge_all
+from upheld.text.words import normalise_phrase
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
+    import apsw
+
+    from upheld.findings.model import Finding
     from upheld.findings.service import Findings
 
 DEFAULT_LIMIT = 20
+_BATCH = 200
 
 
 @as_refusals()
@@ -24,9 +31,11 @@ def query_findings(
     *,
     words: str | None = None,
     tags: tuple[str, ...] | None = None,
+    paths: tuple[str, ...] | None = None,
     states: tuple[str, ...] | None = None,
     kinds: tuple[str, ...] | None = None,
     applicability: tuple[str, ...] | None = None,
+    matching: Mapping[str, str] | None = None,
     facts: Mapping[str, str] | None = None,
     history: bool | None = None,
     limit: int | None = None,
@@ -38,36 +47,104 @@ def query_findings(
         findings: Whose.
         words: What to look for, best match first; without words the newest come first.
         tags: Only findings with one of these tags or aliases.
+        paths: Only findings about one of these files.
         states: Only these epistemic states.
         kinds: Only these claim kinds.
         applicability: Only these applicabilities.
+        matching: Only findings whose scope names these facts with these values.
         facts: Facts declared for this call.
-        history: Also superseded, withdrawn and archived findings.
+        history: Also superseded, withdrawn, archived and duplicate findings.
         limit: How many at the most, 20 unless given.
-        before: Only findings older than this one: the next page of a list without words.
+        before: The last finding of the page before.
     """
     db, project = findings.read()
     if db is None or project is None:
         return Answer({"findings": [], "more": False}, (NOTHING_HERE,))
     surroundings = findings.surroundings(db, facts)
     wanted = limit or DEFAULT_LIMIT
+    columns = {"epistemic_state": states or (), "claim_kind": kinds or ()}
+    fits = _make_filter(columns, tags or (), paths or (), matching or {}, history=bool(history))
+    found = Found()
     listed: list[dict[str, Any]] = []
-    for batch in views.search(
-        db,
-        project.id,
-        words=words,
-        tags=tags or (),
-        filters={"epistemic_state": states or (), "claim_kind": kinds or ()},
-        history=bool(history),
-        before=before,
+    for batch in (
+        search(db, project.id, words, fits, found, after=before)
+        if words
+        else _list(db, project.id, columns, fits, history=bool(history), before=before)
     ):
-        judgements = judge_all(db, batch, surroundings)
-        evidence = reading.find_evidence(db, [finding.id for finding in batch], newest=1)
-        listed += [
-            views.summary(finding, judgements[finding.id], evidence.get(finding.id, []))
-            for finding in batch
-            if not applicability or judgements[finding.id].applicability in applicability
-        ]
+        current = batch if history else _without_duplicates(db, batch)
+        # Judging costs: a page that needs no more is not judged to its end.
+        for start in range(0, len(current), wanted + 1):
+            some = current[start : start + wanted + 1]
+            judgements = judge_all(db, some, surroundings)
+            evidence = reading.find_evidence(db, [finding.id for finding in some], newest=1)
+            for finding in some:
+                judgement = judgements[finding.id]
+                if not applicability or judgement.applicability in applicability:
+                    listed.append(views.summary(finding, judgement, evidence.get(finding.id, [])))
+            if len(listed) > wanted:
+                break
         if len(listed) > wanted:
             break
-    return Answer({"findings": listed[:wanted], "more": len(listed) > wanted}, tuple(surroundings.problems))
+    page = listed[:wanted]
+    if words:
+        views.add_snippets(db, page, found.pieces)
+    warnings = list(surroundings.problems)
+    if found.scanned:
+        warnings.append(f"The index knew none of these words; {found.scanned:,} findings were read one by one.")
+    return Answer({"findings": page, "more": len(listed) > wanted}, tuple(warnings))
+
+
+def _list(
+    db: apsw.Connection,
+    project_id: int,
+    columns: dict[str, tuple[str, ...]],
+    fits: Callable[[Finding], bool],
+    *,
+    history: bool,
+    before: int | None,
+) -> Iterator[list[Finding]]:
+    last = before if before is not None else 2**62
+    while batch := reading.find_by_states(db, project_id, filters=columns, history=history, before=last, limit=_BATCH):
+        yield [finding for finding in batch if fits(finding)]
+        last = batch[-1].id
+
+
+def _without_duplicates(db: apsw.Connection, batch: list[Finding]) -> list[Finding]:
+    duplicates = reading.find_canonicals(db, [finding.id for finding in batch])
+    return [finding for finding in batch if finding.id not in duplicates]
+
+
+def _make_filter(
+    columns: dict[str, tuple[str, ...]],
+    tags: tuple[str, ...],
+    paths: tuple[str, ...],
+    matching: Mapping[str, str],
+    *,
+    history: bool,
+) -> Callable[[Finding], bool]:
+    wanted_tags = {normalise_phrase(tag) for tag in tags}
+
+    def fits(finding: Finding) -> bool:
+        held = {normalise_phrase(text) for text in (*finding.tags, *finding.aliases)}
+        return (
+            (history or finding.lifecycle_state == "current")
+            and (not wanted_tags or bool(wanted_tags & held))
+            and all(not allowed or getattr(finding, column) in allowed for column, allowed in columns.items())
+            and (not paths or any(_reaches(pattern, path) for pattern in finding.scope.paths for path in paths))
+            and all(_names(finding, name, value) for name, value in matching.items())
+        )
+
+    return fits
+
+
+def _reaches(pattern: str, path: str) -> bool:
+    """Say whether a scope's pattern is about a file: names it, a folder above it, or a glob over it."""
+    path = path.removeprefix("./").rstrip("/")
+    if is_literal(pattern):
+        return path == pattern or path.startswith(pattern.rstrip("/") + "/")
+    return Glob(pattern).matches(path)
+
+
+def _names(finding: Finding, name: str, value: str) -> bool:
+    wanted = finding.scope.match.get(name, finding.scope.context.get(name))
+    return value in (wanted if isinstance(wanted, tuple) else (wanted,))

@@ -91,3 +91,35 @@ end;
 
 insert into phrase_spellings
   select project_id, spelling, word, count(*) from spellings group by project_id, spelling, word;
+
+-- Everything that a finding says.
+create view finding_says (id, project_id, claim, names, evidence) as
+select f.id, f.project_id, f.claim,
+  f.tags || ' ' || f.aliases || ' ' || f.task || ' ' || coalesce(json_extract(f.scope, '$.paths'), ''),
+  coalesce((select group_concat(e.source_ref || ' ' || e.locator || ' ' || e.excerpt || ' ' || l.rationale, char(10))
+    from finding_evidence l join evidence e on e.id = l.evidence_id where l.finding_id = f.id), '')
+from findings f;
+
+-- Full text over everything that a finding says, spelled by `text.words.spell`, so that every language and every kind of identifier is found by the same words. It keeps no text itself.
+create virtual table finding_texts using fts5 (
+  claim,
+  -- Tags, aliases, task and paths.
+  names,
+  -- References, locators, excerpts and rationales of its evidence.
+  evidence,
+  content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 0'
+);
+
+-- What was deleted leaves no bytes behind.
+insert into finding_texts (finding_texts, rank) values ('secure-delete', 1);
+
+insert into finding_texts (rowid, claim, names, evidence)
+select id, spell(claim), spell(names), spell(evidence) from finding_says;
+
+-- The same texts by every three neighbouring characters, for what stands inside a word.
+create virtual table finding_pieces using fts5 (
+  says, content = '', contentless_delete = 1, detail = none, tokenize = 'trigram case_sensitive 1'
+);
+insert into finding_pieces (finding_pieces, rank) values ('secure-delete', 1);
+insert into finding_pieces (rowid, says)
+select id, fold(claim || char(10) || names || char(10) || evidence) from finding_says;

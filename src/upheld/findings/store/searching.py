@@ -1,0 +1,95 @@
+"""The full-text index over everything that findings say: kept by whoever writes, asked by queries.
+
+It holds words and their places, no text. Its rows are of all projects, so every question joins the project, and
+nothing is ranked by what the index counts: another project's words can't change an order.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from upheld.text.words import fold, spell
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import apsw
+
+
+def refresh_text(db: apsw.Connection, finding_id: int) -> None:
+    """Index what a finding says now, in place of what it said before."""
+    forget_text(db, finding_id)
+    texts = db.execute("select claim, names, evidence from finding_says where id = ?", (finding_id,)).get
+    db.execute(
+        "insert into finding_texts (rowid, claim, names, evidence) values (?, ?, ?, ?)",
+        (finding_id, *(spell(text) for text in texts)),
+    )
+    db.execute("insert into finding_pieces (rowid, says) values (?, ?)", (finding_id, fold("\n".join(texts))))
+
+
+def forget_text(db: apsw.Connection, finding_id: int) -> None:
+    """Take a finding out of the index; its bytes are gone with the next checkpoint."""
+    db.execute("delete from finding_texts where rowid = ?", (finding_id,))
+    db.execute("delete from finding_pieces where rowid = ?", (finding_id,))
+
+
+def find_texts(db: apsw.Connection, project_id: int, match: str, *, before: int, limit: int) -> list[int]:
+    """Return the findings of a project that match an expression of the index, newest first.
+
+    Args:
+        db: The ledger.
+        project_id: Whose.
+        match: In FTS5's language; words from outside stand in it as quoted phrases.
+        before: Only ids below this one.
+        limit: How many at the most.
+    """
+    rows = db.execute(
+        """select t.rowid from finding_texts t cross join findings f on f.id = t.rowid
+           where t.finding_texts match ? and t.rowid < ? and f.project_id = ? order by t.rowid desc limit ?""",
+        (match, before, project_id, limit),
+    )
+    return [row[0] for row in rows]
+
+
+def find_pieces(db: apsw.Connection, project_id: int, piece: str, *, limit: int) -> list[int]:
+    """Return the findings of a project that hold a piece of at least three characters anywhere, newest first.
+
+    Args:
+        db: The ledger.
+        project_id: Whose.
+        piece: As `text.words.fold` returns it.
+        limit: How many at the most.
+    """
+    threes = dict.fromkeys(piece[at : at + 3] for at in range(len(piece) - 2))
+    match = " AND ".join('"' + three.replace('"', '""') + '"' for three in threes)
+    rows = db.execute(
+        """select p.rowid, f.claim || char(10) || f.names || char(10) || f.evidence
+           from finding_pieces p cross join finding_says f on f.id = p.rowid
+           where p.finding_pieces match ? and f.project_id = ? order by p.rowid desc limit ?""",
+        (match, project_id, limit),
+    )
+    # The index knows which threes are there, and not in which order.
+    return [row[0] for row in rows if piece in fold(row[1])]
+
+
+def iter_texts(db: apsw.Connection, project_id: int) -> Iterator[tuple[int, str]]:
+    """Stream id and everything that a project's findings say, newest first: for a scan."""
+    rows = db.execute(
+        """select id, claim || char(10) || names || char(10) || evidence from finding_says
+           where project_id = ? order by id desc""",
+        (project_id,),
+    )
+    for row in rows:
+        yield row[0], row[1]
+
+
+def find_text_problems(db: apsw.Connection, limit: int) -> list[str]:
+    """Return findings that are not in the index and rows of the index that are no finding, as `F-<n>`."""
+    rows = db.execute(
+        """select f.id from findings f where not exists (select 1 from finding_texts_docsize d where d.id = f.id)
+             and f.claim <> '' union all
+           select d.id from finding_texts_docsize d where not exists (select 1 from findings f where f.id = d.id)
+           limit ?""",
+        (limit,),
+    )
+    return [f"F-{row[0]}" for row in rows]
