@@ -8,14 +8,11 @@ from upheld.findings.model import Evidence, Finding, is_in_conflict, scope_as_da
 from upheld.findings.sections import describe_change
 from upheld.findings.store import reading
 from upheld.text import jsontext
-from upheld.text.snippet import cut_snippet
 
 if TYPE_CHECKING:
     import apsw
 
     from upheld.findings.applicability import Judgement
-MAX_SNIPPET = 120
-"""Code points of a snippet."""
 
 
 def summary(finding: Finding, judgement: Judgement, evidence: list[Evidence]) -> dict[str, Any]:
@@ -36,20 +33,6 @@ def summary(finding: Finding, judgement: Judgement, evidence: list[Evidence]) ->
     if is_in_conflict(finding, evidence):
         data["in_conflict"] = True
     return data
-
-
-def add_snippets(db: apsw.Connection, page: list[dict[str, Any]], pieces: list[str]) -> None:
-    """Say where each finding of a page holds what was looked for, unless its claim shows it."""
-    for data in page:
-        if cut_snippet(data["claim"], pieces, MAX_SNIPPET) is not None:
-            continue
-        number = int(data["finding_id"].removeprefix("F-"))
-        for link in reading.find_evidence(db, [number]).get(number, []):
-            texts = (link.excerpt, link.rationale, link.source_ref, link.locator)
-            snippet = next((cut for text in texts if (cut := cut_snippet(text, pieces, MAX_SNIPPET))), None)
-            if snippet is not None:
-                data["matched"] = {"evidence_id": link.name, "snippet": snippet}
-                break
 
 
 def whole(db: apsw.Connection, finding: Finding, judgement: Judgement, evidence: list[Evidence]) -> dict[str, Any]:

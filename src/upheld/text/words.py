@@ -142,25 +142,25 @@ def spell(text: str) -> str:
 
 
 def spell_query(text: str) -> list[str]:
-    """Return what a text looks for as phrases for the full-text index, one for each piece between spaces.
+    """Return what a text looks for in the full-text index: an expression for each piece between spaces.
 
-    The last word of a piece may go on (`prob` finds `probes`); one CJK character is the beginning of a pair.
+    Each is the phrase that `spell` makes of the piece, so that a literal piece of a text that begins and ends where
+    words do is found; what is written in one case is found in any. The last CJK character of a piece may go on.
     """
-    phrases: dict[str, None] = {}
+    found: dict[str, None] = {}
     for piece in normalize("NFKC", text[:MAX_TEXT]).split():
-        words: list[str] = []
-        goes_on = True
-        for run in _runs(piece):
-            lower = run.lower()
-            if is_cjk(lower[0]):
-                words += [lower[at : at + 2] for at in range(len(lower) - 1)] or [lower]
-                goes_on = len(lower) == 1
-            else:
-                words += [part for part in lower.split("_") if part]
-                goes_on = len(words[-1]) > 2
-        if words:
-            phrases[f'"{" ".join(words)}"' + ("*" if goes_on else "")] = None
-    return list(phrases)
+        ways = dict.fromkeys(phrase for phrase in (_phrase(piece), _phrase(piece.lower())) if phrase)
+        if ways:
+            found[next(iter(ways)) if len(ways) == 1 else "(" + " OR ".join(ways) + ")"] = None
+    return list(found)
+
+
+def _phrase(piece: str) -> str:
+    words = spell(piece).split(" ")
+    if len(words) > 1 and is_cjk(words[-1][0]) and len(words[-2]) == 2 and is_cjk(words[-2][0]):
+        words.pop()  # the run may go on where the text does
+    goes_on = "*" if len(words[-1]) == 1 and is_cjk(words[-1]) else ""
+    return f'"{" ".join(words)}"{goes_on}' if words[0] else ""
 
 
 def normalise_phrase(text: str) -> str:

@@ -66,13 +66,14 @@ def find_texts(db: apsw.Connection, project_id: int, match: str, *, before: int,
     return [row[0] for row in rows]
 
 
-def find_pieces(db: apsw.Connection, project_id: int, piece: str, *, limit: int) -> list[int]:
+def find_pieces(db: apsw.Connection, project_id: int, piece: str, *, before: int, limit: int) -> list[int]:
     """Return the findings of a project that hold a piece of at least three characters anywhere, newest first.
 
     Args:
         db: The ledger.
         project_id: Whose.
         piece: As `text.words.fold` returns it.
+        before: Only ids below this one.
         limit: How many at the most.
     """
     threes = dict.fromkeys(piece[at : at + 3] for at in range(len(piece) - 2))
@@ -80,8 +81,8 @@ def find_pieces(db: apsw.Connection, project_id: int, piece: str, *, limit: int)
     rows = db.execute(
         """select p.rowid, f.claim || char(10) || f.names || char(10) || f.evidence
            from finding_pieces p cross join finding_says f on f.id = p.rowid
-           where p.finding_pieces match ? and f.project_id = ? order by p.rowid desc""",
-        (match, project_id),
+           where p.finding_pieces match ? and p.rowid < ? and f.project_id = ? order by p.rowid desc""",
+        (match, before, project_id),
     )
     # The index knows which threes are there, and not in which order: so nothing is cut before it was looked at.
     return list(islice((row[0] for row in rows if piece in fold(row[1])), limit))

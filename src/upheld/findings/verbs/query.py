@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from upheld.context.globs import Glob, is_literal
 from upheld.findings import views
 from upheld.findings.ledger import as_refusals
-from upheld.findings.search import Found, search
+from upheld.findings.search import Found, find_match, search
 from upheld.findings.service import NOTHING_HERE, Answer
 from upheld.findings.store import reading
 from upheld.findings.surroundings import judge_all
@@ -65,9 +65,9 @@ def query_findings(
     columns = {"epistemic_state": states or (), "claim_kind": kinds or ()}
     fits = _make_filter(columns, tags or (), paths or (), matching or {}, history=bool(history))
     found = Found()
-    listed: list[dict[str, Any]] = []
+    listed: list[tuple[Finding, dict[str, Any]]] = []
     for batch in (
-        search(db, project.id, words, fits, found, after=before)
+        search(db, project.id, words, fits, found, wanted=wanted + 1, after=before)
         if words
         else _list(db, project.id, columns, fits, history=bool(history), before=before)
     ):
@@ -80,18 +80,28 @@ def query_findings(
             for finding in some:
                 judgement = judgements[finding.id]
                 if not applicability or judgement.applicability in applicability:
-                    listed.append(views.summary(finding, judgement, evidence.get(finding.id, [])))
+                    listed.append((finding, views.summary(finding, judgement, evidence.get(finding.id, []))))
             if len(listed) > wanted:
                 break
         if len(listed) > wanted:
             break
     page = listed[:wanted]
     if words:
-        views.add_snippets(db, page, found.pieces)
+        _say_where(db, page, found.pieces)
     warnings = list(surroundings.problems)
     if found.scanned:
-        warnings.append(f"The index knew none of these words; {found.scanned:,} findings were read one by one.")
-    return Answer({"findings": page, "more": len(listed) > wanted}, tuple(warnings))
+        warnings.append(f"The index knew none of these words: found by scanning {found.scanned:,} findings.")
+    if found.lost:
+        warnings.append("The finding that the page before ended with is no longer found; ask again without `before`.")
+    return Answer({"findings": [data for _, data in page], "more": len(listed) > wanted}, tuple(warnings))
+
+
+def _say_where(db: apsw.Connection, page: list[tuple[Finding, dict[str, Any]]], pieces: list[str]) -> None:
+    """Add to each finding of a page where it holds what was looked for, unless its claim shows it."""
+    evidence = reading.find_evidence(db, [finding.id for finding, _ in page])
+    for finding, data in page:
+        if (matched := find_match(finding, evidence.get(finding.id, []), pieces)) is not None:
+            data["matched"] = matched
 
 
 def _list(
@@ -138,8 +148,13 @@ def _make_filter(
 
 
 def _reaches(pattern: str, path: str) -> bool:
-    """Say whether a scope's pattern is about a file: names it, a folder above it, or a glob over it."""
+    """Say whether a scope's pattern is about a file: names it, a folder above it, or a glob over it.
+
+    A glob that is asked for reaches what it is itself and what it names.
+    """
     path = path.removeprefix("./").rstrip("/")
+    if not is_literal(path):
+        return path == pattern or (is_literal(pattern) and Glob(path).matches(pattern))
     if is_literal(pattern):
         return path == pattern or path.startswith(pattern.rstrip("/") + "/")
     return Glob(pattern).matches(path)
