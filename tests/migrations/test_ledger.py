@@ -8,13 +8,16 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
 
 from upheld.findings.check import check_ledger
 from upheld.findings.ledger import Ledger
+from upheld.findings.search import Found, search
 from upheld.findings.store.auditing import find_schema_changes
+from upheld.findings.store.searching import find_text_problems
 from upheld.storage import database
 from upheld.storage.places import find_places
 
@@ -48,6 +51,22 @@ def test_a_stored_ledger_opens_and_verifies(stored: Path) -> None:
     states = db.execute("select epistemic_state, lifecycle_state from findings order by id").fetchall()
     assert states == [("refuted", "current"), ("supported", "superseded"), ("unassessed", "current")]
     ledger.close()
+
+
+def test_what_an_earlier_ledger_holds_is_found_by_its_words_after_the_upgrade() -> None:
+    ledger = _restore(STORED[0])
+    db = database.open_for_writing(ledger.places.ledger, database.LEDGER)
+    rows: list[Any] = db.execute(
+        """select f.id, f.project_id, f.claim, e.source_ref from findings f
+           join finding_evidence l on l.finding_id = f.id join evidence e on e.id = l.evidence_id"""
+    ).fetchall()
+    assert rows
+    for finding_id, project_id, claim, source_ref in rows:
+        for text in (claim, source_ref):
+            batches = search(db, project_id, text, lambda _: True, Found())
+            assert finding_id in {finding.id for batch in batches for finding in batch}
+    assert find_text_problems(db, 10) == []
+    db.close()
 
 
 @pytest.mark.parametrize("kind", [database.LEDGER, database.CONVERSATIONS])

@@ -141,8 +141,10 @@ def _matches(db: apsw.Connection, project_id: int, pieces: list[str]) -> Iterato
     if not phrases:
         return
     every = " AND ".join(phrases)
-    yield f"claim : ({every})"
-    yield every
+    # Where nothing holds all words, no claim does.
+    if _ask(db, project_id, every, _NOBODY, 1):
+        yield f"claim : ({every})"
+        yield every
     done = {every}
     loose = _loosen(db, project_id, pieces)
     for match in (" AND ".join(loose), *loose):
