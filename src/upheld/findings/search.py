@@ -85,6 +85,8 @@ def search(
     seen: set[int] = set()
     found.lost = after is not None
     batch = MAX_HITS if after is not None else min(wanted, MAX_HITS)
+    # Steps that find little are loaded together.
+    pending: list[int] = []
     for ids in _steps(db, project_id, whole, pieces, found=found, batch=batch):
         fresh = [number for number in dict.fromkeys(ids) if number not in seen]
         seen.update(fresh)
@@ -92,8 +94,17 @@ def search(
             if after not in fresh:
                 continue
             fresh, found.lost = fresh[fresh.index(after) + 1 :], False
-        by_id = {finding.id: finding for finding in reading.find_findings(db, project_id, fresh)}
-        yield [by_id[number] for number in fresh if number in by_id and fits(by_id[number])]
+        pending += fresh
+        if len(pending) >= batch:
+            yield _load(db, project_id, pending, fits)
+            pending = []
+    if pending:
+        yield _load(db, project_id, pending, fits)
+
+
+def _load(db: apsw.Connection, project_id: int, ids: list[int], fits: Callable[[Finding], bool]) -> list[Finding]:
+    by_id = {finding.id: finding for finding in reading.find_findings(db, project_id, ids)}
+    return [by_id[number] for number in ids if number in by_id and fits(by_id[number])]
 
 
 def _steps(
