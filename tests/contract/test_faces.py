@@ -68,6 +68,10 @@ STORY: list[tuple[str, dict[str, Any]]] = [
 ]
 FOR_PEOPLE: list[tuple[str, dict[str, Any]]] = [
     ("list_rules", {"promotion": ["proposed"]}),
+    ("review_findings", {"limit": 3}),
+    ("find_drift", {}),
+    ("recall_findings", {}),
+    ("read_context", {"facts": {"backend": "cuda"}}),
     ("approve_rule", {"finding_id": "F-3", "reason": "agreed"}),
     ("land_rule", {"finding_id": "F-3", "target": "tests/test_backend.py", "reason": "guarded"}),
     ("log_finding", {"claim": "Never use backend C", "claim_kind": "constraint", "scope": {"everywhere": True}}),
@@ -150,7 +154,8 @@ class Cli(Face):
         assert len(lines) == 1
         envelope: dict[str, Any] = json.loads(lines[0])
         assert envelope.pop("command") == operation.command
-        assert done.returncode == (0 if envelope["ok"] else 1)
+        drifted = envelope["ok"] and envelope["data"].get("drifted")
+        assert done.returncode == (0 if envelope["ok"] and not drifted else 1)
         return envelope
 
 

@@ -8,7 +8,7 @@ import click
 
 from upheld.cli import render
 from upheld.cli.options import build_params, read_values
-from upheld.cli.run import json_option, open_upheld
+from upheld.cli.run import REFUSED, json_option, open_upheld
 from upheld.envelope import succeed
 from upheld.findings.operations import OPERATIONS
 
@@ -46,6 +46,10 @@ EXAMPLES = {
         'upheld propose-rule F-3 --rule "never call flush inside the retry loop" --owner test '
         '--reason "it cost two evenings"'
     ),
+    "review": "upheld review --limit 5",
+    "drift": "upheld drift",
+    "recall": "upheld recall",
+    "context": "upheld context --facts backend=cuda",
     "rule list": "upheld rule list --promotion proposed",
     "rule approve": 'upheld rule approve F-3 --reason "agreed in review"',
     "rule reject": 'upheld rule reject F-3 --reason "the linter knows it already"',
@@ -81,8 +85,17 @@ _PRINTERS: dict[str, Callable[[Mapping[str, Any]], None]] = {
     "query_findings": render.print_findings,
     "get_finding": render.print_finding,
     "list_rules": render.print_rules,
+    "review_findings": render.print_review,
+    "find_drift": render.print_drift,
+    "recall_findings": render.print_recalled,
+    "read_context": render.print_context,
 }
 """How the answers of reading operations are printed; those of writing ones all alike."""
+
+
+def _status(data: Mapping[str, Any]) -> int:
+    """Return the exit status of an answer: what drifted fails a build."""
+    return REFUSED if data.get("drifted") else 0
 
 
 def _build(operation: Operation) -> click.Command:
@@ -91,10 +104,10 @@ def _build(operation: Operation) -> click.Command:
             answer = operation.run(upheld.findings, read_values(operation.arguments, given))
         if as_json:
             render.print_json(succeed(answer.data, answer.warnings, command=operation.command))
-            return 0
+            return _status(answer.data)
         render.warn(answer.warnings)
         _PRINTERS.get(operation.name, render.print_written)(answer.data)
-        return 0
+        return _status(answer.data)
 
     return click.Command(
         operation.command.split()[-1],

@@ -52,6 +52,66 @@ _TOLD = {
 }
 
 
+def print_review(data: Mapping[str, Any]) -> None:
+    """Print what waits, by reason, with how many there are of each."""
+    headings = {
+        "contested": "Contested: settle with `upheld state` or `upheld refute`",
+        "needs_revalidation": "To be checked again: `upheld revalidate`",
+        "unassessed": "Unassessed: add evidence and a state, or withdraw",
+        "proposed_rules": "Proposed rules: `upheld rule approve` or `reject`",
+    }
+    for name, heading in headings.items():
+        listed, count = data["waiting"].get(name, ()), data["counts"].get(name, 0)
+        if count:
+            click.echo(f"{heading} ({count})")
+            _print_lines(listed, indent="  ")
+            if count > len(listed):
+                click.echo(f"  and {count - len(listed)} more")
+    if not any(data["counts"].values()):
+        click.echo("Nothing waits.")
+
+
+def print_drift(data: Mapping[str, Any]) -> None:
+    """Print what drifted and why."""
+    for one in data["drifted"]:
+        click.echo(
+            f"[{one['finding_id']} | {one['epistemic_state']} | {', '.join(one['drift'])}]  {quote(one['claim'])}"
+        )
+        click.echo("    " + "; ".join(one["because"]))
+    if data["more"]:
+        click.echo(f"and {data['more']} more")
+    count = len(data["drifted"]) + data["more"]
+    click.echo(f"{count or 'Nothing'} drifted of {data['looked_at']} current findings.")
+
+
+def print_recalled(data: Mapping[str, Any]) -> None:
+    """Print the findings of a conversation."""
+    if not data["findings"]:
+        click.echo("No findings." if data["session"] else "No conversation was handed anything yet.")
+        return
+    click.echo(f"Conversation {quote(data['session'])}:")
+    for one in data["findings"]:
+        was = f" (as {one['handed_out_as']})" if "handed_out_as" in one else ""
+        click.echo(f"  {_states(one)}  {quote(one['claim'])}")
+        click.echo(f"      {', '.join(one['how'])}{was}")
+
+
+def print_context(data: Mapping[str, Any]) -> None:
+    """Print the facts, and how many findings ask for each."""
+    click.echo(f"Project:  {quote(data['project']) if data['project'] else 'not in the ledger yet'}")
+    for name, fact in data["facts"].items():
+        value = "unknown" if fact["value"] is None else quote(fact["value"])
+        asked = f", asked for by {fact['findings']}" if fact["findings"] else ""
+        click.echo(f"  {quote(name):<16} {value}  ({fact['source']}{asked})")
+
+
+def _print_lines(findings: Iterable[Mapping[str, Any]], *, indent: str = "") -> None:
+    for finding in findings:
+        click.echo(f"{indent}{_states(finding)}  {quote(finding['claim'])}")
+        if finding.get("because"):
+            click.echo(f"{indent}    " + "; ".join(finding["because"]))
+
+
 def print_rules(data: Mapping[str, Any]) -> None:
     """Print the proposed rules, one in two lines."""
     for rule in data["rules"]:
@@ -70,10 +130,7 @@ def print_findings(data: Mapping[str, Any]) -> None:
     elif sys.stdout.isatty():
         _print_table(findings)
     else:
-        for finding in findings:
-            click.echo(f"{_states(finding)}  {quote(finding['claim'])}")
-            if finding.get("because"):
-                click.echo("    " + "; ".join(finding["because"]))
+        _print_lines(findings)
     if data["more"]:
         click.echo(f"More: upheld query --before {findings[-1]['finding_id']}")
 

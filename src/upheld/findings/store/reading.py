@@ -237,6 +237,33 @@ def find_doc_links(db: apsw.Connection, finding_id: int) -> list[tuple[str, str,
     return [(row[0], row[1], row[2]) for row in rows]
 
 
+def find_fallen_rules(db: apsw.Connection, project_id: int) -> list[Finding]:
+    """Return the findings whose rule landed and that do not stand any more, by id ascending."""
+    rows = db.execute(
+        _FINDING
+        + """ where project_id = ? and promotion_state = 'landed'
+               and (lifecycle_state <> 'current' or epistemic_state in ('refuted', 'contested')) order by id""",
+        (project_id,),
+    )
+    return [_finding(row) for row in rows]
+
+
+def count_scope_facts(db: apsw.Connection, project_id: int) -> dict[str, int]:
+    """Return how many current findings of a project ask for each fact in their scope."""
+    rows = db.execute(
+        """select name, count(*) from (
+             select f.id, j.key as name from findings f, json_each(f.scope, '$.match') j
+               where f.project_id = :project and f.lifecycle_state = 'current'
+             union select f.id, j.key from findings f, json_each(f.scope, '$.context') j
+               where f.project_id = :project and f.lifecycle_state = 'current'
+             union select f.id, j.value from findings f, json_each(f.scope, '$.revalidate_on') j
+               where f.project_id = :project and f.lifecycle_state = 'current' and j.value <> 'paths')
+           group by name order by name""",
+        {"project": project_id},
+    )
+    return {row[0]: row[1] for row in rows}
+
+
 def find_fallen_bases(db: apsw.Connection, finding_ids: Iterable[int]) -> dict[int, list[str]]:
     """Return what each finding is derived from, through others too, and does not stand: `F-<n> <state>`, by number."""
     rows = db.execute(

@@ -105,6 +105,29 @@ def find_handed(db: apsw.Connection, conversation: Conversation, before: int) ->
     return [] if row is None else find_shown(db, row)
 
 
+def find_conversation(db: apsw.Connection, session: str) -> Conversation | None:
+    """Return the conversation of a session, or without one the last that was handed anything; its root."""
+    row = db.execute(
+        """select host, session from generations g
+           where (:session = '' and exists (select 1 from shown s where s.generation_id = g.id)) or session = :session
+           order by id desc limit 1""",
+        {"session": session},
+    ).get
+    return None if row is None else Conversation(row[0], row[1])
+
+
+def find_all_handed(db: apsw.Connection, conversation: Conversation) -> list[Shown]:
+    """Return everything that a conversation and its subagents were handed, each in its last form, by finding."""
+    rows = db.execute(
+        """select finding_id, epistemic_state, lifecycle_state, applicability from (
+             select s.*, row_number() over (partition by s.finding_id order by s.generation_id desc) as place
+             from shown s join generations g on g.id = s.generation_id where g.host = ? and g.session = ?)
+           where place = 1 order by finding_id""",
+        (conversation.host, conversation.session),
+    )
+    return [Shown(*row) for row in rows]
+
+
 def mark_answered(db: apsw.Connection, generation: int) -> None:
     """Note that the beginning of a generation was answered."""
     db.execute("update generations set answered = 1 where id = ?", (generation,))
