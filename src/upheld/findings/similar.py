@@ -1,9 +1,9 @@
 """Which findings a new claim looks like: the same said again, or what it is the newer version of. At most three.
 
-Two claims look alike if the words they share weigh at least `SHARE` percent of the lighter of the two. A word weighs
-what its rarity in this project makes it weigh, so the names that every finding of a project holds say little; words
-meet by their first letters, so that `collaborated` and `collaboration` do. Words alone decide: a paraphrase without
-common words is not seen, and whether two claims agree is for the one who logs to say.
+Two claims look alike if the words they share weigh at least `SHARE` percent of what the two weigh (their geometric
+mean). A word weighs what its rarity in this project makes it weigh, so the names that every finding of a project
+holds say little; words meet by their first letters, so that `collaborated` and `collaboration` do. Words alone
+decide: a paraphrase without common words is not seen, and whether two claims agree is for the one who logs to say.
 
 Not here: what a prompt is about (`candidates.py`), and the calls that show the warnings (`verbs/`).
 docs/decisions/0013-conflict-warnings.md has the measurements.
@@ -11,6 +11,7 @@ docs/decisions/0013-conflict-warnings.md has the measurements.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from upheld.findings.applicability import meets
@@ -27,12 +28,14 @@ if TYPE_CHECKING:
     from upheld.findings.model import Finding, Scope
 
 MAX_SIMILAR = 3
-SHARE = 38
-"""Percent of the lighter claim's weight that must be shared."""
+SHARE = 36
+"""Percent of the mean weight of two claims that must be shared."""
 
 _MIN_THINGS = 2
 _STEM = 6
-_LOOKED_AT = 40
+_KNOWN = 8
+"""Added to every weight: a name that all findings hold still says something where a claim does not hold it."""
+_LOOKED_AT = 12
 """Current findings whose claims are compared, those that share the rarest words first."""
 _LOADED = 200
 """Findings that are read at the most to get so many: old versions are indexed as well."""
@@ -44,7 +47,7 @@ class Why(NamedTuple):
     """What makes a finding look like a new claim.
 
     Args:
-        share: How much of the lighter claim is shared, in percent of its weight.
+        share: The weight of what is shared, in percent of the mean weight of the two claims.
         shared: The shared words, tags and aliases, heaviest first.
         same: The claims are the same but for case and spaces.
     """
@@ -152,7 +155,7 @@ def _find_phrases(db: apsw.Connection, project_id: int, named: Iterable[str]) ->
             # A tag of so many findings says nothing about two of them.
             continue
         for finding_id in holding:
-            found.setdefault(finding_id, {})[phrase] = weigh(findings, len(holding))
+            found.setdefault(finding_id, {})[phrase] = _KNOWN + weigh(findings, len(holding))
     return found
 
 
@@ -181,7 +184,7 @@ def _weigh_stems(terms: Iterable[str], counts: dict[str, int]) -> dict[str, int]
     stems: dict[str, int] = {}
     for term in terms:
         stem = term[:_STEM] if term.isalpha() else term
-        weight = weigh(findings, counts.get(term, 0))
+        weight = _KNOWN + weigh(findings, counts.get(term, 0))
         stems[stem] = min(weight, stems.get(stem, weight))
     return stems
 
@@ -191,9 +194,9 @@ def _compare(ours: dict[str, int], theirs: dict[str, int], phrases: dict[str, in
     both = {stem: min(weight, theirs[stem]) for stem, weight in ours.items() if stem in theirs}
     named = sum(phrases.values())
     # What both are tagged with counts as a word of both.
-    lighter = min(sum(ours.values()), sum(theirs.values())) + named
+    mean = math.isqrt((sum(ours.values()) + named) * (sum(theirs.values()) + named))
     shared = {**both, **phrases}
-    share = (sum(both.values()) + named) * 100 // max(1, lighter)
+    share = (sum(both.values()) + named) * 100 // max(1, mean)
     return Why(min(100, share), tuple(sorted(shared, key=lambda word: (-shared[word], word))), same=False)
 
 

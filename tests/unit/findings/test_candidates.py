@@ -16,6 +16,7 @@ from upheld.findings.candidates import (
     Candidate,
     find_candidates,
     is_common,
+    is_slip,
     weigh,
 )
 from upheld.findings.model import Scope
@@ -212,3 +213,58 @@ def test_a_large_prompt_reads_a_bounded_part_of_the_index(shelf: Shelf) -> None:
     found = shelf.find(" ".join(ledgers.Zipf(3).words[:600]))
     assert 0 < len(found) <= MAX_CANDIDATES
     assert rows <= 2000 + 600 + 1
+
+
+@pytest.mark.parametrize(
+    ("written", "meant", "expected"),
+    [
+        ("eror", "error", True),
+        ("errror", "error", True),
+        ("erorr", "error", True),
+        ("databese", "database", True),
+        ("databas", "database", True),
+        ("error", "error", False),
+        ("terror", "error", False),
+        ("stage", "state", False),
+        ("handled", "handler", False),
+        ("released", "release", False),
+        ("databaase", "datbase", False),
+        ("eerro", "error", False),
+        ("err", "error", False),
+    ],
+)
+def test_a_slip_is_one_letter_inside_a_word(written: str, meant: str, expected: bool) -> None:
+    assert is_slip(written, meant) is expected
+    assert is_slip(meant, written) is expected
+
+
+def test_a_tag_with_a_typing_error_is_found_below_one_that_is_written_right(shelf: Shelf) -> None:
+    right, wrong = shelf.put("One", aliases=("webhook",)), shelf.put("Two", aliases=("loss spike",))
+    found = shelf.find("is it the webhook or the loss spkie?")
+    assert [(one.finding_id, one.phrases) for one in found] == [
+        (right, ["webhook"]),
+        (wrong, ["loss spike (written loss spkie)"]),
+    ]
+    assert all(one.is_relevant for one in found)
+
+
+def test_a_word_that_the_project_knows_is_no_typing_error(shelf: Shelf) -> None:
+    tagged = shelf.put("One", aliases=("castle",))
+    assert shelf.relevant("look at the caslte") == [tagged]
+    shelf.put("The caslte is a service")
+    assert shelf.relevant("look at the caslte") == []
+
+
+def test_another_projects_tags_are_never_meant(shelf: Shelf) -> None:
+    shelf.put("One", shelf.new("theirs"), aliases=("database",))
+    assert shelf.find("the databse") == []
+
+
+def test_spellings_come_and_go_with_the_word_index(shelf: Shelf) -> None:
+    first, second = (shelf.put("One", aliases=("error handling", "error")) for _ in range(2))
+    count = "select phrases from phrase_spellings where spelling = 'eror' and word = 'error'"
+    assert shelf.db.execute(count).get == 4
+    shelf.db.execute("delete from finding_words where finding_id = ?", (first,))
+    assert shelf.db.execute(count).get == 2
+    shelf.db.execute("delete from finding_words where finding_id = ?", (second,))
+    assert shelf.db.execute("select count(*) from phrase_spellings").get == 0
