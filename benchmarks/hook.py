@@ -31,6 +31,8 @@ from upheld.storage.places import find_places
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from upheld.calls import ScopeArgument
+
 PREFIX = "slice.hook"
 ROUNDS = 30
 FINDINGS = 10_000
@@ -82,7 +84,7 @@ class _Stage:
         words = Zipf(1)
         with Upheld(self.repository, environ=self.environ) as upheld:
             # What every start looks at: a rule for everywhere, one for a branch, one about a file.
-            scopes: list[dict[str, Any]] = [
+            scopes: list[ScopeArgument] = [
                 {"everywhere": True},
                 {"match": {"git.branch": "main"}},
                 {"paths": ["src/part001/module07.py"]},

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from calls import write_calls
 from upheld import errors
 from upheld.cli.main import build
 from upheld.envelope import succeed
@@ -108,7 +109,7 @@ def write_pages() -> dict[str, str]:
         "schema": _write_schema,
         "tools": _write_tools,
     }
-    return {f"docs/reference/{name}.md": write() for name, write in writers.items()}
+    return {f"docs/reference/{name}.md": write() for name, write in writers.items()} | write_calls()
 
 
 def _write_errors() -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from upheld.calls import Calls
 from upheld.context.marks import read_marks, read_root_commits
 from upheld.findings.ledger import Caller, Ledger
 from upheld.findings.operations import get_operation
@@ -29,12 +30,13 @@ if TYPE_CHECKING:
     from upheld.findings.service import Answer
 
 
-class Upheld:
+class Upheld(Calls):
     """The ledger as seen from one working directory by one caller.
 
     The operations take plain values under the names that the CLI and the tools use (`finding_id="F-12"`,
     `scope={"paths": ["src/model.py"]}`, `evidence=[{"source_kind": "test_run", "source_ref": "run-4472"}]`), check them
-    and answer with `data` and `warnings`.
+    and answer with `data` and `warnings`. Each is a method, typed in `calls.py`. What is wrong raises
+    `UpheldError`, and nothing was written.
 
     Args:
         cwd: Which project is meant: any directory in it. The present one unless given.
@@ -66,50 +68,6 @@ class Upheld:
         self.ledger = Ledger(find_places(environ)) if ledger is None else ledger
         self.caller = caller or Caller("user")
         self.findings = Findings(self.ledger, self.place, self.caller)
-
-    def log_finding(self, **arguments: Any) -> Answer:
-        """Log a claim with its evidence and where it holds.
-
-        Raises:
-            UpheldError: What was wrong, with which argument; nothing was written. So do all operations.
-        """
-        return self.run("log_finding", arguments)
-
-    def query_findings(self, **arguments: Any) -> Answer:
-        """Find findings of this project and judge whether they hold here."""
-        return self.run("query_findings", arguments)
-
-    def get_finding(self, **arguments: Any) -> Answer:
-        """Return one finding whole: evidence, conditions here, relations and events."""
-        return self.run("get_finding", arguments)
-
-    def add_evidence(self, **arguments: Any) -> Answer:
-        """Add evidence to a finding; its state does not change by itself."""
-        return self.run("add_evidence", arguments)
-
-    def set_finding_state(self, **arguments: Any) -> Answer:
-        """Change the epistemic state where the transition rules and the evidence allow it."""
-        return self.run("set_finding_state", arguments)
-
-    def refute_finding(self, **arguments: Any) -> Answer:
-        """Refute a finding with contradicting evidence; it stays as a known dead end."""
-        return self.run("refute_finding", arguments)
-
-    def supersede_finding(self, **arguments: Any) -> Answer:
-        """Log a newer claim in place of an old finding."""
-        return self.run("supersede_finding", arguments)
-
-    def revalidate_finding(self, **arguments: Any) -> Answer:
-        """Record a new look at a claim under today's facts: it held, failed, or nobody can tell."""
-        return self.run("revalidate_finding", arguments)
-
-    def link_finding(self, **arguments: Any) -> Answer:
-        """Relate a finding to another one, or take a relation back."""
-        return self.run("link_finding", arguments)
-
-    def propose_rule(self, **arguments: Any) -> Answer:
-        """Propose that a finding that holds becomes a rule; a person decides."""
-        return self.run("propose_rule", arguments)
 
     def run(self, operation: str, arguments: Mapping[str, Any]) -> Answer:
         """Run an operation by its name: what the faces do."""

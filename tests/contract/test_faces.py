@@ -184,7 +184,10 @@ class Python(Face):
         caller = FindingsCaller(self.actor)
         with Upheld(str(self.hook.repository), environ=self.hook.environ, caller=caller) as upheld:
             try:
-                answer = getattr(upheld, name)(**arguments) if hasattr(upheld, name) else upheld.run(name, arguments)
+                method = getattr(upheld, name)
+                # What its signature does not take is Python's own error; `run` refuses it as every face does.
+                fits = set(arguments) >= {one.name for one in get_operation(name).arguments if one.required}
+                answer = method(**arguments) if fits else upheld.run(name, arguments)
             except UpheldError as error:
                 return {"ok": False, "data": None, "warnings": [], "error": dict(error.as_data())}
         return {"ok": True, "data": answer.data, "warnings": list(answer.warnings), "error": None}
