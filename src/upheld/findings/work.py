@@ -51,6 +51,15 @@ class Work:
         return self._db
 
     @property
+    def project(self) -> Project:
+        """Return whose findings are changed."""
+        return self._project
+
+    def warn(self, sentence: str) -> None:
+        """Tell the caller something besides the answer."""
+        self._write.warnings.append(sentence)
+
+    @property
     def now(self) -> str:
         """Return the time of this write."""
         return self._write.now

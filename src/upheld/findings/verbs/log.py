@@ -8,11 +8,13 @@ from upheld.findings.cleaning import Cleaner
 from upheld.findings.drafts import build_draft
 from upheld.findings.ledger import as_refusals
 from upheld.findings.model import EMPTY_SCOPE
+from upheld.findings.similar import describe, find_similar
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from upheld.findings.arguments import EvidenceInput
+    from upheld.findings.drafts import Draft
     from upheld.findings.model import Scope
     from upheld.findings.service import Answer, Findings
     from upheld.findings.work import Work
@@ -34,7 +36,7 @@ def log_finding(
     facts: Mapping[str, str] | None = None,
     idempotency_key: str | None = None,
 ) -> Answer:
-    """Log a claim with its evidence.
+    """Log a claim with its evidence; what it looks like is named in warnings and in `looks_like`.
 
     It starts `unassessed` unless another state is asked for that its evidence allows; a constraint,
     decision or procedure starts `not_applicable`.
@@ -60,8 +62,9 @@ def log_finding(
     draft = findings.anchor(findings.limit_policy(draft, granted=False), facts, cleaner)
 
     def log(work: Work) -> tuple[int, dict[str, Any]]:
+        alike = warn_of_similar(work, draft)
         finding_id = work.add_finding(draft, reason="logged")
-        return finding_id, {"finding_id": f"F-{finding_id}", "version": 1, **work.state_of(finding_id)}
+        return finding_id, {"finding_id": f"F-{finding_id}", **work.state_of(finding_id), **alike}
 
     return findings.write(
         "log_finding",
@@ -71,3 +74,19 @@ def log_finding(
         cleaner=cleaner,
         warnings=draft.warnings,
     )
+
+
+def warn_of_similar(work: Work, draft: Draft, *, exclude: tuple[int, ...] = ()) -> dict[str, list[str]]:
+    """Warn of at most three findings that a draft looks like, and return their names for the answer."""
+    similar = find_similar(
+        work.db,
+        work.project.id,
+        draft.claim,
+        tags=draft.tags,
+        aliases=draft.aliases,
+        scope=draft.scope,
+        exclude=exclude,
+    )
+    for finding, why in similar:
+        work.warn(describe(finding, why))
+    return {"looks_like": [finding.name for finding, _ in similar]} if similar else {}

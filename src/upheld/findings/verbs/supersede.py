@@ -8,6 +8,7 @@ from upheld.errors import InvalidArgumentError
 from upheld.findings.cleaning import Cleaner
 from upheld.findings.drafts import build_draft
 from upheld.findings.ledger import as_refusals
+from upheld.findings.verbs.log import warn_of_similar
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -72,13 +73,14 @@ def supersede_finding(
                 f"{finding.name} is {finding.lifecycle_state}",
                 "Only a current finding can be superseded; supersede the one that took its place.",
             )
+        alike = warn_of_similar(work, draft, exclude=(finding.id,))
         new_id = work.add_finding(draft, reason=why)
         work.supersede(finding, new_id, why)
         return new_id, {
             "finding_id": f"F-{new_id}",
-            "version": 1,
             **work.state_of(new_id),
             "supersedes": finding.name,
+            **alike,
         }
 
     key = {"id": finding_id, "version": version, "reason": why, **draft.key()}
