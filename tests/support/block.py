@@ -1,4 +1,7 @@
-"""Read an injected block strictly, as somebody would who trusts nothing in it."""
+"""Read an injected block strictly, as somebody would who trusts nothing in it.
+
+Whatever its language: sections and labels are given back under their English names.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,16 @@ import re
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from upheld.findings.injection import HEADING, NOTICE
+from upheld.findings.labels import ENGLISH, LANGUAGES
 from upheld.findings.model import APPLICABILITIES, EPISTEMIC_STATES, LIFECYCLE_STATES
 from upheld.findings.sections import SECTIONS
 from upheld.text.quote import unquote
 
 _HEAD = re.compile(r"- \[F-([0-9]+) \| ([a-z_]+) \| ([a-z_]+)(?: \| ([a-z]+))?\]")
-_LINE = re.compile(
-    r"  (Claim|Path|Evidence|For|Against|Refuted by|Check first|Condition|Scope|Holds for|Contradicts|Supersedes"
-    r"|Details): (.+)"
+_LINE = re.compile(r"  ([^:]+): (.+)")
+_LABELS = (
+    *("claim", "path", "evidence", "evidence_for", "against", "refuted_by", "check_first", "condition", "scope"),
+    *("holds_for", "contradicts", "supersedes", "details"),
 )
 
 
@@ -41,22 +45,27 @@ class Block:
     items: list[Shown]
     corrections: list[str]
     closing: str
+    language: str = "en"
 
 
 def read_block(text: str) -> Block:
     """Return what a block holds; an AssertionError says what in it could not have been meant."""
     lines = text.split("\n")
     assert lines == text.splitlines(), "another line break than ours"
-    assert lines[:2] == [HEADING, NOTICE]
-    block = Block([], [], "")
+    language = next(name for name, labels in LANGUAGES.items() if labels.heading == lines[0])
+    labels = LANGUAGES[language]
+    assert lines[1] == labels.notice
+    named = {getattr(labels, name): getattr(ENGLISH, name) for name in _LABELS}
+    sections = {labels.sections.get(section, section): section for section in SECTIONS}
+    block = Block([], [], "", language)
     section = ""
     for before, line in pairwise(lines[1:]):
         assert not block.closing, "something follows the closing line"
         if line.startswith("### "):
             assert before == ""
-            assert line[4:] in SECTIONS
-            assert SECTIONS.index(line[4:]) > (SECTIONS.index(section) if section else -1)
-            section = line[4:]
+            found = sections[line[4:]]
+            assert SECTIONS.index(found) > (SECTIONS.index(section) if section else -1)
+            section = found
         elif line.startswith("- "):
             head = _HEAD.fullmatch(line)
             assert head, line
@@ -68,12 +77,13 @@ def read_block(text: str) -> Block:
         elif line.startswith("  "):
             labelled = _LINE.fullmatch(line)
             assert labelled, line
-            assert labelled[1] == "Contradicts" or labelled[1] not in block.items[-1].lines, "a label twice"
-            block.items[-1].lines[labelled[1]] = labelled[2]
-            assert labelled[1] in ("Claim", "Path") or read_words(labelled[2])
-        elif line.startswith("Correction: "):
+            label = named[labelled[1]]
+            assert label == "Contradicts" or label not in block.items[-1].lines, "a label twice"
+            block.items[-1].lines[label] = labelled[2]
+            assert label in ("Claim", "Path") or read_words(labelled[2])
+        elif line.startswith(begin := labels.correction.format(line="")):
             assert not section
-            block.corrections.append(line.removeprefix("Correction: "))
+            block.corrections.append(line.removeprefix(begin))
         elif line:
             assert before == ""
             block.closing = line

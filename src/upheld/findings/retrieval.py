@@ -10,6 +10,7 @@ from upheld.findings.applicability import ORDER
 from upheld.findings.candidates import RULES, find_candidates
 from upheld.findings.contradictions import find_opposed, place_beside
 from upheld.findings.injection import Budget, format_block
+from upheld.findings.labels import ENGLISH, LANGUAGES
 from upheld.findings.model import FOREVER
 from upheld.findings.sections import Item, describe_changes
 from upheld.findings.store import reading
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from upheld.findings.applicability import Judgement
     from upheld.findings.candidates import Candidate
+    from upheld.findings.labels import Labels
     from upheld.findings.model import Finding
     from upheld.findings.surroundings import Surroundings
 
@@ -40,10 +42,7 @@ MAX_ALWAYS = 20
 """Items of policy `always` in one block; a person who grants more than this is told by `explain`."""
 MAX_OWN = 200
 
-NOTHING_LOGGED = (
-    "Nothing was logged in this conversation before the compaction. What you find out from now on survives the next "
-    "one if you log it with its evidence: log_finding."
-)
+NOTHING_LOGGED = ENGLISH.nothing_logged
 
 _STATE_ORDER = {
     "supported": 0,
@@ -71,10 +70,12 @@ class Request:
         now: The time, ISO 8601 in UTC: what a muted finding is muted until.
         max_items: How many items a prompt gets at the most.
         max_always: How many items of policy `always` a block holds at the most.
+        language: One of `labels.LANGUAGES`.
     """
 
     __slots__ = (
         "budget",
+        "labels",
         "logged",
         "max_always",
         "max_items",
@@ -99,7 +100,9 @@ class Request:
         now: str,
         max_items: int = MAX_PROMPT_ITEMS,
         max_always: int = MAX_ALWAYS,
+        language: str = "en",
     ) -> None:
+        self.labels = LANGUAGES[language]
         self.now = now
         self.max_items = max_items
         self.max_always = max_always
@@ -184,9 +187,9 @@ def select(db: apsw.Connection, project_id: int, request: Request, surroundings:
     ranked = _rank(_judge(findings, judgements, scored, decisions), judgements, scored)
     opposed = find_opposed(db, ranked, judgements, surroundings, now=request.now)
     ranked = _cap(place_beside(ranked, opposed), request, decisions, judgements, scored)
-    items = _as_items(db, ranked, judgements, opposed)
+    items = _as_items(db, ranked, judgements, opposed, request.labels)
     closing = _closing(db, project_id, request)
-    block = format_block(items, corrections, closing, request.budget)
+    block = format_block(items, corrections, closing, request.budget, request.labels)
     for outcome, group, why in (("kept", block.kept, "fits"), ("cut", block.cut, "no room in the budget")):
         decisions += [
             Decision(
@@ -270,6 +273,7 @@ def _as_items(
     findings: list[Finding],
     judgements: dict[int, Judgement],
     opposed: dict[int, list[Finding]],
+    labels: Labels,
 ) -> list[Item]:
     ids = [finding.id for finding in findings]
     evidence = reading.find_evidence(db, ids, newest=1)
@@ -281,6 +285,7 @@ def _as_items(
             evidence.get(finding.id, []),
             opposed=opposed.get(finding.id, ()),
             superseded=superseded.get(finding.id, ()),
+            labels=labels,
         )
         for finding in findings
     ]
@@ -400,6 +405,7 @@ def _correct(
     before = {one.finding_id: one for one in request.shown}
     findings = reading.find_findings(db, project_id, before)
     judgements = judge_all(db, findings, surroundings)
+    labels = request.labels
     lines: list[str] = []
     corrected: list[Shown] = []
     for finding in findings:
@@ -407,28 +413,37 @@ def _correct(
         if was.as_row() == now.as_row():
             continue
         corrected.append(now)
-        lines.append(f"{finding.name}, shown above as {_form(was)}: {_describe(db, finding, was, now, judgements)}.")
+        lines.append(
+            labels.no_longer.format(
+                name=finding.name,
+                was=_form(was, labels),
+                now=_describe(db, finding, was, now, judgements[finding.id], labels),
+            )
+        )
     return lines, corrected
 
 
-def _form(shown: Shown) -> str:
+def _form(shown: Shown, labels: Labels) -> str:
     if shown.lifecycle_state != "current":
         return shown.lifecycle_state
-    return f"{shown.epistemic_state} and {shown.applicability}"
+    return labels.form.format(state=shown.epistemic_state, applicability=shown.applicability)
 
 
-def _describe(db: apsw.Connection, finding: Finding, was: Shown, now: Shown, judgements: dict[int, Judgement]) -> str:
+def _describe(  # noqa: PLR0917 - one finding in two forms
+    db: apsw.Connection, finding: Finding, was: Shown, now: Shown, judgement: Judgement, labels: Labels
+) -> str:
     if now.lifecycle_state == "superseded":
         successor = _find_current(db, finding.id)
-        return f"superseded by F-{successor}" if successor is not None else "superseded"
+        return now.lifecycle_state if successor is None else labels.superseded_by.format(name=f"F-{successor}")
     if now.lifecycle_state != "current":
         return now.lifecycle_state
     parts = []
     if now.epistemic_state != was.epistemic_state or was.lifecycle_state != "current":
-        parts.append(f"now {now.epistemic_state}")
+        parts.append(labels.now_is.format(what=now.epistemic_state))
     if now.applicability != was.applicability:
-        changes = describe_changes(judgements[finding.id].deciding)
-        parts.append(f"now {now.applicability}" + (f" ({changes})" if changes else ""))
+        changes = describe_changes(judgement.deciding, labels)
+        template = labels.now_is_because if changes else labels.now_is
+        parts.append(template.format(what=now.applicability, changes=changes))
     return ", ".join(parts)
 
 
@@ -437,17 +452,15 @@ def _closing(db: apsw.Connection, project_id: int, request: Request) -> str:
         counts = reading.count_findings(db, project_id)
         if not counts["current"]:
             return ""
-        return (
-            f"{_plural(counts['current'], 'finding')}, {_plural(counts['dead_ends'], 'dead end')} in this project: "
-            "query_findings"
+        labels = request.labels
+        findings, dead_ends = counts["current"], counts["dead_ends"]
+        return labels.counts.format(
+            findings=(labels.one_finding if findings == 1 else labels.findings).format(count=findings),
+            dead_ends=(labels.one_dead_end if dead_ends == 1 else labels.dead_ends).format(count=dead_ends),
         )
     if request.trigger == COMPACT and not request.logged:
-        return NOTHING_LOGGED
+        return request.labels.nothing_logged
     return ""
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _as_shown(finding: Finding, applicability: str) -> Shown:
