@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from upheld.findings.arguments import Argument
 
-_SCOPE_OPTIONS = ("match", "context", "revalidate_on", "path", "everywhere")
 _MAX_STDIN = 4 * 1024 * 1024
 
 
@@ -95,6 +94,12 @@ def _scope_params() -> list[click.Parameter]:
         click.Option(
             ["--path"], multiple=True, metavar="PATTERN", help="the code it is about, from the project's root"
         ),
+        click.Option(
+            ["--quote"],
+            multiple=True,
+            metavar="PATTERN=PIECE",
+            help="of that path only this piece counts: stale when it is gone",
+        ),
         click.Option(["--everywhere"], is_flag=True, help="holds everywhere in this project"),
     ]
 
@@ -106,8 +111,10 @@ def _scope_value(given: dict[str, Any]) -> dict[str, Any] | None:
             scope[name] = _pairs(name, given[name])
     if given.get("revalidate_on"):
         scope["revalidate_on"] = list(given["revalidate_on"])
-    if given.get("path"):
-        scope["paths"] = list(given["path"])
+    quotes = dict(_split("quote", entry, "src/model.py=def load(") for entry in given.get("quote") or ())
+    paths = dict.fromkeys([*(given.get("path") or ()), *quotes])
+    if paths:
+        scope["paths"] = [{"path": path, "quote": quotes[path]} if path in quotes else path for path in paths]
     if given.get("everywhere"):
         scope["everywhere"] = True
     return scope or None
@@ -142,15 +149,20 @@ def _pairs(name: str, entries: Sequence[str]) -> dict[str, Any]:
     """Return FACT=VALUE entries as an object; a fact named twice takes any of its values."""
     pairs: dict[str, Any] = {}
     for entry in entries:
-        fact, equals, value = entry.partition("=")
-        if not equals:
-            raise InvalidArgumentError(name, "has no =", "Write it like backend=cuda.")
+        fact, value = _split(name, entry, "backend=cuda")
         if fact in pairs:
             known = pairs[fact]
             pairs[fact] = [*(known if isinstance(known, list) else [known]), value]
         else:
             pairs[fact] = value
     return pairs
+
+
+def _split(name: str, entry: str, right: str) -> tuple[str, str]:
+    left, equals, value = entry.partition("=")
+    if not equals:
+        raise InvalidArgumentError(name, "has no =", f"Write it like {right}.")
+    return left, value
 
 
 def _piece(name: str, text: str) -> Any:

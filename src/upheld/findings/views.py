@@ -111,6 +111,10 @@ def _evidence(link: Evidence) -> dict[str, Any]:
     return data
 
 
+_BEGINS = ("epistemic_state", "lifecycle_state")
+"""What a new finding's first event tells."""
+
+
 def _event(event: tuple[Any, ...]) -> dict[str, Any]:
     seq, _, kind, actor, host, _, at, _, _, _, text = event
     data: dict[str, Any] = {"seq": seq, "kind": kind, "actor": actor, "at": at}
@@ -125,7 +129,7 @@ def _event(event: tuple[Any, ...]) -> dict[str, Any]:
     data["changes"] = {
         name: [before.get(name), after[name]]
         for name in ("epistemic_state", "lifecycle_state", "promotion_state", "muted_until", "claim")
-        if name in after and before.get(name) != after[name] and (before or name.endswith("state"))
+        if name in after and before.get(name) != after[name] and (before or name in _BEGINS)
     }
     if "outcome" in after:
         data["outcome"] = after["outcome"]

@@ -38,6 +38,7 @@ def propose_rule(
 
     def propose(work: Work) -> tuple[int, dict[str, Any]]:
         finding = work.get(finding_id, version)
+        check_promotion(finding.name, finding.promotion_state, "proposed")
         check_proposable(finding, work.evidence_of(finding))
         return finding.id, _promote(work, finding, "proposed", why, rule=given)
 
@@ -126,6 +127,7 @@ def _decide(
 
     def decide(work: Work) -> tuple[int, dict[str, Any]]:
         finding = work.get(finding_id, version)
+        check_promotion(finding.name, finding.promotion_state, state)
         if state == "approved":
             check_proposable(finding, work.evidence_of(finding))
         return finding.id, _promote(work, finding, state, why, **more)
@@ -134,6 +136,5 @@ def _decide(
 
 
 def _promote(work: Work, finding: Finding, state: str, reason: str, **more: Any) -> dict[str, Any]:
-    check_promotion(finding.name, finding.promotion_state, state)
     work.promote(finding, state, reason, **more)
     return {"finding_id": finding.name, **work.state_of(finding.id), "promotion_state": state}
