@@ -11,6 +11,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
+import click
 import pytest
 
 from support.hook import Hook, make_hook
@@ -23,7 +24,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LOG = ["log", "--claim-kind", "observation", "--everywhere"]
-COMMANDS = sorted({*build().commands, "project show", "project confirm"} - {"project"})
+COMMANDS = sorted(
+    f"{name} {under}".strip()
+    for name, command in build().commands.items()
+    for under in (command.commands if isinstance(command, click.Group) else ("",))
+)
 
 
 @pytest.fixture
