@@ -152,7 +152,7 @@ def find_candidates(db: apsw.Connection, project_id: int, text: str) -> list[Can
 
 
 def read_postings(
-    db: apsw.Connection, project_id: int, counts: Mapping[str, int]
+    db: apsw.Connection, project_id: int, counts: Mapping[str, int], most: int = _POSTINGS
 ) -> tuple[list[tuple[str, int]], dict[int, int], dict[int, int]]:
     """Return the words that were looked up with their weights, and by finding the sum and which (as bits).
 
@@ -160,12 +160,13 @@ def read_postings(
         db: The ledger.
         project_id: Whose.
         counts: What `reading.get_word_counts` says of the words of a text.
+        most: Rows of the index that are read at the most.
     """
     findings = counts.get("", 0)
     read: list[tuple[str, int]] = []
     scores: dict[int, int] = {}
     masks: dict[int, int] = {}
-    left = _POSTINGS
+    left = most
     for word, holding in sorted(counts.items(), key=lambda entry: (entry[1], entry[0])):
         if not word:
             continue

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from upheld.findings.applicability import meets
 from upheld.findings.candidates import read_postings, weigh
 from upheld.findings.store import reading
+from upheld.findings.store.claim_words import find_claim_words
 from upheld.text import quote
 from upheld.text.words import normalise_phrase, read_words
 
@@ -40,6 +41,8 @@ _LOOKED_AT = 12
 _LOADED = 200
 """Findings that are read at the most to get so many: old versions are indexed as well."""
 _PHRASES = 200
+_POSTINGS = 600
+"""Rows of the word index that one claim may read: few, since this runs in every log."""
 _SHOWN = 160
 
 
@@ -83,19 +86,19 @@ def find_similar(
     """
     words = read_words(claim)
     counts = reading.get_word_counts(db, project_id, words.terms)
-    _, scores, _ = read_postings(db, project_id, counts)
+    _, scores, _ = read_postings(db, project_id, counts, _POSTINGS)
     phrases = _find_phrases(db, project_id, (*tags, *aliases))
     for finding_id, held in phrases.items():
         scores[finding_id] = scores.get(finding_id, 0) + sum(held.values())
     left_out = frozenset(exclude)
     ranked = sorted(scores.keys() - left_out, key=lambda finding_id: (-scores[finding_id], -finding_id))
     findings = _load(db, project_id, ranked[:_LOADED], scope)
-    terms = {finding.id: read_words(finding.claim).terms for finding in findings}
+    terms = find_claim_words(db, [finding.id for finding in findings])
     counts.update(reading.get_word_counts(db, project_id, {term for one in terms.values() for term in one}))
     ours = _weigh_stems(words.terms, counts)
     found = []
     for finding in findings:
-        why = _compare(ours, _weigh_stems(terms[finding.id], counts), phrases.get(finding.id, {}))
+        why = _compare(ours, _weigh_stems(terms.get(finding.id, ()), counts), phrases.get(finding.id, {}))
         if _fold(finding.claim) == _fold(claim):
             why = why._replace(share=100, same=True)
         if why.same or (why.share >= SHARE and len(why.shared) >= _MIN_THINGS):
