@@ -9,24 +9,28 @@ Every face is built on it, so arguments, answers and refusals are the same every
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from upheld.calls import Calls
 from upheld.context.marks import read_marks, read_root_commits
+from upheld.context.projects import find_project
 from upheld.findings.ledger import Caller, Ledger
 from upheld.findings.operations import get_operation
 from upheld.findings.place import Place
+from upheld.findings.refusals import PersonRequiredError
 from upheld.findings.service import Findings
 from upheld.findings.status import read_status
 from upheld.storage.places import find_places
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from types import TracebackType
     from typing import Any, Self
 
     from upheld.context.confirming import Declared
     from upheld.findings.check import Report
+    from upheld.findings.ledger import Write
     from upheld.findings.service import Answer
 
 
@@ -77,12 +81,109 @@ class Upheld(Calls):
         """Return what there is here and what was injected: the answer to "why did nothing appear?"."""
         return read_status(self.ledger, self.place)
 
+    def settings(self) -> dict[str, Any]:
+        """Return every setting with what counts here, as `settings`, and until when it is paused, as `paused_until`.
+
+        Each has `name`, `value` (None: what the host allows), `default`, `origin` (`default`, `everywhere` or
+        `project`), `kind`, `right` (what it takes) and `doc`.
+        """
+        from upheld.findings.configuring import list_settings
+
+        return list_settings(self.ledger, self.place)
+
+    def set_setting(self, name: str, value: str | int, *, everywhere: bool = False) -> None:
+        """Set one for this project, or everywhere; what is set for a project goes before that.
+
+        Raises:
+            UpheldError: An agent asks, there is no such setting, or it takes another value; nothing was written.
+        """
+        from upheld.findings.configuring import set_setting
+
+        set_setting(self.ledger, self.place, self.caller, name, value, everywhere=everywhere)
+
+    def unset_setting(self, name: str, *, everywhere: bool = False) -> bool:
+        """Take back what was set for this project, or everywhere; False if nothing was.
+
+        Raises:
+            UpheldError: An agent asks, or there is no such setting; nothing was written.
+        """
+        from upheld.findings.configuring import unset_setting
+
+        return unset_setting(self.ledger, self.place, self.caller, name, everywhere=everywhere)
+
+    def pause(self, until: str | None, *, everywhere: bool = False) -> None:
+        """Hand out nothing here, or anywhere, until then; hosts are answered with silence.
+
+        Args:
+            until: `2h`, `3d`, an ISO 8601 time, `forever` for until it is ended, or None to end it.
+            everywhere: In every project.
+
+        Raises:
+            UpheldError: An agent asks, or it is no time; nothing was written.
+        """
+        from upheld.findings.configuring import pause
+
+        pause(self.ledger, self.place, self.caller, until, everywhere=everywhere)
+
     def show_project(self) -> dict[str, Any]:
         """Return which project this is, by which marks, what git says, and what its files declare."""
         from upheld.context.confirming import describe_project
 
         place = self.place
         return describe_project(self.ledger.read(), place.marks, root_commits=self._root_commits, home=place.home)
+
+    def list_projects(self) -> list[dict[str, Any]]:
+        """Return every project of the ledger: uid, name, findings, when the last changed, and which one is here."""
+        from upheld.context import store
+
+        db = self.ledger.read()
+        if db is None:
+            return []
+        here = find_project(db, self.place.marks, root_commits=self._root_commits)
+        counts = store.count_findings(db)
+        return [
+            {
+                "uid": project.uid,
+                "name": project.name,
+                "findings": counts.get(project.id, (0, ""))[0],
+                "changed_at": counts.get(project.id, (0, ""))[1],
+                "here": project == here,
+            }
+            for project in store.find_all(db)
+        ]
+
+    def rename_project(self, project: str, name: str) -> dict[str, str]:
+        """Give a project, named by uid or name, another name."""
+        from upheld.context import arranging
+
+        with self._arrange("Renaming a project") as write:
+            renamed = arranging.rename_project(write.db, arranging.choose_project(write.db, project), name)
+        return {"uid": renamed.uid, "name": renamed.name}
+
+    def link_project(self, project: str) -> dict[str, str]:
+        """Join the clone here to a project, named by uid or name. Findings stay where they are."""
+        from upheld.context import arranging
+
+        with self._arrange("Joining a clone to a project") as write:
+            chosen = arranging.choose_project(write.db, project)
+            arranging.link_here(write.db, self.place.marks, chosen, root_commits=self._root_commits, now=write.now)
+        return {"uid": chosen.uid, "name": chosen.name}
+
+    def forget_project(self, project: str) -> dict[str, str]:
+        """Forget a project, named by uid or name, that holds no findings, or only purged ones."""
+        from upheld.context import arranging
+
+        with self._arrange("Forgetting a project") as write:
+            chosen = arranging.choose_project(write.db, project)
+            arranging.forget_project(write.db, chosen)
+        return {"uid": chosen.uid, "name": chosen.name}
+
+    @contextmanager
+    def _arrange(self, what: str) -> Iterator[Write]:
+        if self.caller.actor != "user":
+            raise PersonRequiredError(what)
+        with self.ledger.write(self.caller) as write:
+            yield write
 
     def read_declared(self) -> Declared:
         """Return what the project's files declare, and whether a person confirmed it for this clone."""

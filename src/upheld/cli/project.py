@@ -1,4 +1,4 @@
-"""`upheld project show | confirm`: what identifies this project, and accepting what its files declare."""
+"""`upheld project list | show | confirm | rename | link | forget`: what projects are recognised by."""
 
 from __future__ import annotations
 
@@ -47,6 +47,59 @@ def confirm(*, yes: bool, as_json: bool) -> int:
     return 0
 
 
+def list_(*, as_json: bool) -> int:
+    """Print every project of the ledger."""
+    with open_upheld() as upheld:
+        projects = upheld.list_projects()
+    if as_json:
+        render.print_json(succeed({"projects": projects}, command="project list"))
+        return 0
+    for one in projects:
+        here = "  (here)" if one["here"] else ""
+        changed = f", last changed {one['changed_at'][:10]}" if one["changed_at"] else ""
+        click.echo(f"{one['uid'][:8]}  {quote(one['name'])}: findings: {one['findings']}{changed}{here}")
+    if not projects:
+        click.echo("No projects.")
+    return 0
+
+
+def rename(project: str, name: str, *, as_json: bool) -> int:
+    """Give a project another name."""
+    with open_upheld() as upheld:
+        data = upheld.rename_project(project, name)
+    return _tell(data, "project rename", "Renamed to", as_json=as_json)
+
+
+def link(project: str, *, yes: bool, as_json: bool) -> int:
+    """Join the clone here to a project."""
+    if not is_person(os.environ):
+        raise PersonRequiredError("Joining a clone to a project")
+    with open_upheld() as upheld:
+        if not yes:
+            ask("Is this directory a clone of that project? What it writes from now on belongs there.")
+        data = upheld.link_project(project)
+    return _tell(data, "project link", "This clone belongs to", as_json=as_json)
+
+
+def forget(project: str, *, yes: bool, as_json: bool) -> int:
+    """Forget a project without findings."""
+    if not is_person(os.environ):
+        raise PersonRequiredError("Forgetting a project")
+    with open_upheld() as upheld:
+        if not yes:
+            ask("Forget this project and what it is recognised by?")
+        data = upheld.forget_project(project)
+    return _tell(data, "project forget", "Forgot", as_json=as_json)
+
+
+def _tell(data: Mapping[str, str], command: str, did: str, *, as_json: bool) -> int:
+    if as_json:
+        render.print_json(succeed(dict(data), command=command))
+    else:
+        click.echo(f"{did} {quote(data['name'])} ({data['uid'][:8]}).")
+    return 0
+
+
 def _print(data: Mapping[str, Any]) -> None:
     project = data["project"]
     if project is None:
@@ -80,10 +133,39 @@ def _state(*, confirmed: bool) -> str:
     return "confirmed for this clone" if confirmed else "not confirmed: upheld project confirm"
 
 
+_PROJECT = click.Argument(["project"])
 group = click.Group(
     "project",
-    help="What identifies this project, and what its own files declare.",
+    help="Which projects there are, what identifies this one, and what its own files declare.",
     commands=[
+        click.Command(
+            "list",
+            callback=list_,
+            params=[json_option()],
+            help="List every project of the ledger: uid, name, findings.",
+            epilog="\b\nExample:\n  upheld project list",
+        ),
+        click.Command(
+            "rename",
+            callback=rename,
+            params=[_PROJECT, click.Argument(["name"]), json_option()],
+            help="Give a project another name. For people.",
+            epilog="\b\nExample:\n  upheld project rename 1f9ac03b engine",
+        ),
+        click.Command(
+            "link",
+            callback=link,
+            params=[_PROJECT, yes_option(), json_option()],
+            help="Join the clone here to a project; findings stay where they are. For people.",
+            epilog="\b\nExample:\n  upheld project link engine",
+        ),
+        click.Command(
+            "forget",
+            callback=forget,
+            params=[_PROJECT, yes_option(), json_option()],
+            help="Forget a project that holds no findings, or only purged ones. For people.",
+            epilog="\b\nExample:\n  upheld project forget 1f9ac03b",
+        ),
         click.Command(
             "show",
             callback=show,
