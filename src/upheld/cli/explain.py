@@ -12,10 +12,12 @@ from upheld.cli.run import json_option, open_upheld
 from upheld.envelope import succeed
 from upheld.findings.explain import REASONS, explain
 from upheld.findings.retrieval import START, TRIGGERS
+from upheld.hosts.adapters import ADAPTERS
 
 
 def run(prompt: str | None, *, trigger: str | None, session: str | None, as_json: bool) -> int:
     """Print the block and every decision."""
+    adapter = ADAPTERS["codex"]
     with open_upheld() as upheld:
         data = explain(
             upheld.ledger,
@@ -23,11 +25,15 @@ def run(prompt: str | None, *, trigger: str | None, session: str | None, as_json
             trigger=trigger or ("prompt" if prompt else START),
             text=prompt or "",
             session=session or os.environ.get("CODEX_SESSION_ID", ""),
+            host=adapter.name,
+            limit=adapter.limit,
+            unit=adapter.unit,
         )
     if as_json:
         render.print_json(succeed(data, command="explain"))
     else:
         _print(data)
+        render.warn(data["problems"])
     return 0
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from upheld.findings.explain import REASONS
+from upheld.findings.model import FOREVER
 from upheld.text.quote import quote, shorten
 
 if TYPE_CHECKING:
@@ -187,8 +188,19 @@ def print_status(data: Mapping[str, Any]) -> None:
         click.echo(f"  {name:<12} {value}  ({fact['source']})")
     for problem in data["problems"]:
         click.echo(f"  problem: {quote_lines(problem)}")
+    if data["settings"]:
+        click.echo("Settings:")
+    for name, setting in data["settings"].items():
+        click.echo(f"  {name:<12} {setting['value']}  ({setting['origin']})")
+    if data["paused_until"]:
+        click.echo(f"Paused:   {describe_pause(data['paused_until'])}")
     if project is not None:
         _print_injections(data)
+
+
+def describe_pause(until: str) -> str:
+    """Say until when it is paused."""
+    return "until it is ended: upheld pause --off" if until == FOREVER else f"until {until}"
 
 
 def _print_injections(data: Mapping[str, Any]) -> None:

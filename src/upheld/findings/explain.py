@@ -8,31 +8,41 @@ from upheld.context.marks import REFUSED, read_root_commits
 from upheld.context.projects import IdentityUnknownError, find_project
 from upheld.findings import retrieval
 from upheld.findings.candidates import RULES
-from upheld.findings.injection import Budget
-from upheld.findings.store import reading, shown
+from upheld.findings.request import limit_block, make_request, read_past
+from upheld.findings.settings import DEFAULTS, read_settings
+from upheld.findings.store import reading
+from upheld.findings.store.shown import Conversation
 from upheld.findings.surroundings import Surroundings
-from upheld.storage import database
 
 if TYPE_CHECKING:
     from upheld.findings.ledger import Ledger
     from upheld.findings.place import Place
-
-LIMIT = 9900
-"""UTF-8 bytes: the tightest host's context."""
-
 
 REASONS = {
     "no_ledger": "there is no ledger yet; the first finding makes it",
     "unknown_project": "the ledger knows nothing of this project yet",
     "nothing_matched": "no finding of this project is about it",
     "all_dropped": "every candidate was dropped, each for the reason it carries",
+    retrieval.PAUSED: "a person paused it (`upheld pause --off` ends that)",
     "no_room": "what was wanted has no room in the budget",
 }
 """What the codes say for which nothing was handed out, continuing "Nothing was injected: ..."."""
 
 
+_NEW = "new"
+"""Stands for the session of a conversation that is yet to begin: no other one, as the hook would find."""
+
+
 def explain(
-    ledger: Ledger, place: Place, *, trigger: str, text: str, session: str, host: str = "codex"
+    ledger: Ledger,
+    place: Place,
+    *,
+    trigger: str,
+    text: str,
+    session: str,
+    host: str,
+    limit: int,
+    unit: str,
 ) -> dict[str, Any]:
     """Return the block that a trigger would give here, with every decision.
 
@@ -43,21 +53,23 @@ def explain(
         text: The prompt, for the triggers that look at one.
         session: The host's conversation whose context is meant, "" for a fresh one.
         host: The adapter's name.
+        limit: The host's largest context.
+        unit: In which the host counts: `utf8` or `utf16`.
 
     Raises:
         IdentityUnknownError: Git would not say which project this is.
     """
     if place.marks.state == REFUSED:
         raise IdentityUnknownError(place.marks.problem)
-    limit = retrieval.MAX_PROMPT_SIZE if trigger == retrieval.PROMPT else LIMIT - retrieval.MAX_PROMPT_SIZE
     empty: dict[str, Any] = {
         "block": "",
         "bytes": 0,
-        "limit": limit,
+        "limit": limit_block(trigger, DEFAULTS, limit),
         "reason": "no_ledger",
         "rules": RULES,
         "decisions": [],
         "not_candidates": 0,
+        "problems": [],
     }
     db = ledger.read()
     if db is None:
@@ -65,45 +77,37 @@ def explain(
     project = find_project(db, place.marks, root_commits=lambda: read_root_commits(place.marks, environ=place.environ))
     if project is None:
         return {**empty, "reason": "unknown_project"}
+    counting = read_settings(db, project.id)
+    now = ledger.now()
+    if counting.paused_until(now):
+        return {**empty, "reason": retrieval.PAUSED, "limit": limit_block(trigger, counting, limit)}
     surroundings = Surroundings(
-        db, place.marks, declared={}, environ=place.environ, host={"session": f"{host}:{session}"} if session else {}
+        db, place.marks, declared={}, environ=place.environ, host={"session": f"{host}:{session or _NEW}"}
     )
-    standing, touched = _read_context(ledger, shown.Conversation(host, session)) if session else ([], [])
-    logged = reading.find_of_session(db, project.id, host, session, retrieval.MAX_OWN) if session else []
-    selection = retrieval.select(
+    conversation = Conversation(host, session)
+    past = read_past(ledger.places, conversation)
+    request = make_request(
         db,
         project.id,
-        retrieval.Request(
-            trigger=trigger,
-            text=text,
-            task=surroundings.facts(("task",))["task"].value or "",
-            budget=Budget(limit, "utf8"),
-            shown=standing,
-            logged=logged,
-            touched=touched,
-            now=ledger.now(),
-        ),
-        surroundings,
+        trigger=trigger,
+        text=text,
+        conversation=conversation,
+        past=past,
+        counting=counting,
+        surroundings=surroundings,
+        host_limit=limit,
+        unit=unit,
+        now=now,
     )
+    selection = retrieval.select(db, project.id, request, surroundings)
     total = reading.count_findings(db, project.id)["total"]
     return {
         "block": selection.text,
         "bytes": len(selection.text.encode()),
-        "limit": limit,
+        "limit": request.budget.limit,
         "reason": selection.reason,
         "rules": selection.rules,
         "decisions": [decision.as_data() for decision in selection.decisions],
         "not_candidates": total - len(selection.decisions),
+        "problems": [past.problem] if past.problem else [],
     }
-
-
-def _read_context(ledger: Ledger, conversation: shown.Conversation) -> tuple[list[shown.Shown], list[int]]:
-    db = database.open_for_reading(ledger.places.conversations, database.CONVERSATIONS)
-    if db is None:
-        return [], []
-    try:
-        generation = shown.find_generation(db, conversation)
-        standing = [] if generation is None else shown.find_shown(db, generation.id)
-        return standing, shown.find_touched(db, conversation)
-    finally:
-        db.close()

@@ -35,6 +35,9 @@ COMPACT = "compact"
 RESUME = "resume"
 TRIGGERS = (START, PROMPT, COMPACT, RESUME)
 
+PAUSED = "paused"
+"""The reason for nothing where a person paused it; nothing is looked for then."""
+
 MAX_PROMPT_ITEMS = 3
 MAX_PROMPT_SIZE = 1500
 MAX_STANDING = 100

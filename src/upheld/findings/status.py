@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 from upheld.context.marks import REFUSED, read_root_commits
 from upheld.context.projects import find_project
 from upheld.errors import StorageError
+from upheld.findings.configuring import describe_differences
+from upheld.findings.settings import DEFAULTS, read_settings
 from upheld.findings.store import reading, shown
+from upheld.findings.store.settings import EVERYWHERE
 from upheld.findings.surroundings import Surroundings
 from upheld.storage import database
 
@@ -20,7 +23,11 @@ FACTS = ("git.branch", "git.commit", "git.dirty", "os", "arch", "python", "sessi
 
 
 def read_status(ledger: Ledger, place: Place) -> dict[str, Any]:
-    """Return the ledger's path with `~`, counts, revision, project, facts, injections and the last one's reason."""
+    """Return what there is here, and why nothing may have appeared.
+
+    The ledger's path with `~`, counts, revision, project, facts, settings that differ from the default, a pause,
+    injections, and why the last one was empty.
+    """
     status: dict[str, Any] = {"ledger": _shorten(ledger.places.ledger, place.home), "project": None}
     db = ledger.read()
     marks = place.marks
@@ -32,11 +39,13 @@ def read_status(ledger: Ledger, place: Place) -> dict[str, Any]:
     status["problems"] = surroundings.problems
     if db is None:
         status["ledger_exists"] = False
-        return status
+        return status | describe_differences(DEFAULTS, ledger.now())
     status["ledger_exists"] = True
     status["revision"] = reading.get_revision(db)
     status["findings_in_all_projects"] = reading.count_all(db)
     project = find_project(db, marks, root_commits=lambda: read_root_commits(marks, environ=place.environ))
+    counting = read_settings(db, EVERYWHERE if project is None else project.id)
+    status |= describe_differences(counting, ledger.now())
     if project is not None:
         status["project"] = {"name": project.name, "uid": project.uid, **reading.count_findings(db, project.id)}
         status |= _injections(ledger, project.uid)

@@ -13,8 +13,9 @@ from upheld.context.marks import REFUSED, read_marks, read_root_commits
 from upheld.context.projects import find_project
 from upheld.errors import StorageError
 from upheld.findings import retrieval
-from upheld.findings.injection import Budget
-from upheld.findings.store import reading, shown
+from upheld.findings.request import make_request, read_past
+from upheld.findings.settings import read_settings
+from upheld.findings.store import shown
 from upheld.findings.store.shown import Conversation, LogRow
 from upheld.findings.surroundings import Surroundings
 from upheld.hosts import event as events
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     import apsw
 
     from upheld.context.store import Project
+    from upheld.findings.request import Past
+    from upheld.findings.settings import Settings
     from upheld.findings.store.shown import Generation, Shown
     from upheld.hosts.adapters import Adapter
     from upheld.hosts.event import HostEvent
@@ -84,9 +87,12 @@ class Answer:
 
 
 class _Note:
-    """What is to be written about one event: generation, shown findings, a line of the injection log."""
+    """What is to be written about one event: generation, shown findings, a line of the injection log.
 
-    __slots__ = ("begins", "conversation", "generation", "row", "shown")
+    `answers`: the beginning of the generation counts as answered.
+    """
+
+    __slots__ = ("answers", "begins", "conversation", "generation", "row", "shown")
 
     def __init__(
         self,
@@ -96,7 +102,9 @@ class _Note:
         begins: str,
         shown: list[Shown],
         row: LogRow | None,
+        answers: bool = True,
     ) -> None:
+        self.answers = answers
         self.conversation = conversation
         self.generation = generation
         self.begins = begins
@@ -110,7 +118,8 @@ class _Note:
             generation = shown.begin_generation(db, self.conversation, self.begins or "unseen", now)
         shown.keep_shown(db, generation, self.shown)
         if self.row is not None:
-            shown.mark_answered(db, generation)
+            if self.answers:
+                shown.mark_answered(db, generation)
             shown.log_injection(db, self.row, now)
 
 
@@ -158,6 +167,9 @@ def _answer(adapter: Adapter, event: HostEvent, places: Places, environ: Mapping
         project = find_project(ledger, marks, root_commits=lambda: read_root_commits(marks, environ=environ))
         if project is None:
             return Answer(b"", "unknown_project")
+        counting = read_settings(ledger, project.id)
+        if counting.paused_until(now()):
+            return _stay_silent(adapter, event, project, read_past(places, conversation))
         surroundings = Surroundings(
             ledger,
             marks,
@@ -165,8 +177,8 @@ def _answer(adapter: Adapter, event: HostEvent, places: Places, environ: Mapping
             environ=environ,
             host={"session": f"{adapter.name}:{event.session}"},
         )
-        past = _read_past(places, conversation)
-        return _select(adapter, event, ledger, project=project, surroundings=surroundings, past=past)
+        past = read_past(places, conversation)
+        return _select(adapter, event, ledger, project=project, surroundings=surroundings, past=past, counting=counting)
     finally:
         ledger.close()
 
@@ -178,27 +190,25 @@ def _select(
     *,
     project: Project,
     surroundings: Surroundings,
-    past: _Past,
+    past: Past,
+    counting: Settings,
 ) -> Answer:
     trigger, begins = _choose_trigger(event, past.generation)
-    logged: list[int] = []
-    if trigger == retrieval.COMPACT:
-        logged = reading.find_of_session(ledger, project.id, adapter.name, event.session, retrieval.MAX_OWN)
-    selection = retrieval.select(
+    conversation = Conversation(adapter.name, event.session, event.agent)
+    request = make_request(
         ledger,
         project.id,
-        retrieval.Request(
-            trigger=trigger,
-            text=_text(adapter, event, trigger),
-            task=surroundings.facts(("task",))["task"].value or "",
-            budget=Budget(_limit(adapter, trigger), adapter.unit),
-            shown=past.shown if trigger in (retrieval.PROMPT, retrieval.RESUME) else past.handed,
-            logged=logged,
-            touched=past.touched,
-            now=now(),
-        ),
-        surroundings,
+        trigger=trigger,
+        text=_text(adapter, event, trigger),
+        conversation=conversation,
+        past=past,
+        counting=counting,
+        surroundings=surroundings,
+        host_limit=adapter.limit,
+        unit=adapter.unit,
+        now=now(),
     )
+    selection = retrieval.select(ledger, project.id, request, surroundings)
     row = LogRow(
         project_uid=project.uid,
         host=adapter.name,
@@ -208,7 +218,7 @@ def _select(
         reason=selection.reason,
     )
     note = _Note(
-        Conversation(adapter.name, event.session, event.agent),
+        conversation,
         generation=None if past.generation is None else past.generation.id,
         begins=begins,
         shown=selection.shown,
@@ -218,39 +228,24 @@ def _select(
     return Answer(output, selection.reason, note=note)
 
 
-class _Past:
-    """What the database of conversations knows of a conversation; nothing, where it can't be read."""
+def _stay_silent(adapter: Adapter, event: HostEvent, project: Project, past: Past) -> Answer:
+    """Say nothing while a person paused it; what begins a new context is still noted.
 
-    __slots__ = ("generation", "handed", "shown", "touched")
-
-    def __init__(self) -> None:
-        self.generation: Generation | None = None
-        self.shown: list[Shown] = []
-        self.handed: list[Shown] = []
-        self.touched: list[int] = []
-
-
-def _read_past(places: Places, conversation: Conversation) -> _Past:
-    """Read it; an unreadable file costs a repeat, so it is no reason to stay silent."""
-    past = _Past()
-    try:
-        db = database.open_for_reading(places.conversations, database.CONVERSATIONS)
-    except StorageError:
-        return past
-    if db is None:
-        return past
-    try:
-        past.generation = shown.find_generation(db, conversation)
-        past.touched = shown.find_touched(db, conversation)
-        if past.generation is not None:
-            past.shown = shown.find_shown(db, past.generation.id)
-            past.handed = past.shown
-            if past.generation.trigger == retrieval.COMPACT:
-                # A compaction that began a new generation left what was handed out in the one before.
-                past.handed = shown.find_handed(db, conversation, past.generation.id) + past.shown
-    finally:
-        db.close()
-    return past
+    A compaction stays unanswered, so that the first prompt after the pause brings back what it took away.
+    """
+    _, begins = _choose_trigger(event, past.generation)
+    row = LogRow(
+        project_uid=project.uid, host=adapter.name, trigger=event.kind, bytes_=0, items=[], reason=retrieval.PAUSED
+    )
+    note = _Note(
+        Conversation(adapter.name, event.session, event.agent),
+        generation=None if past.generation is None else past.generation.id,
+        begins=begins,
+        shown=[],
+        row=row,
+        answers=False,
+    )
+    return Answer(b"", retrieval.PAUSED, note=note)
 
 
 def _choose_trigger(event: HostEvent, generation: Generation | None) -> tuple[str, str]:
@@ -279,13 +274,6 @@ def _text(adapter: Adapter, event: HostEvent, trigger: str) -> str:
     if trigger == retrieval.COMPACT and event.transcript:
         return adapter.find_last_prompt(event.transcript)
     return ""
-
-
-def _limit(adapter: Adapter, trigger: str) -> int:
-    """Return the budget: a start and the prompt of the same turn share the host's limit."""
-    if trigger == retrieval.PROMPT:
-        return retrieval.MAX_PROMPT_SIZE
-    return adapter.limit - retrieval.MAX_PROMPT_SIZE
 
 
 def now() -> str:

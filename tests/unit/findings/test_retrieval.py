@@ -4,9 +4,9 @@ import pytest
 
 from support.block import read_block
 from support.desk import AGAINST, FOR, Desk
+from support.explaining import explain_codex
 from upheld.context.projects import find_project
 from upheld.findings.candidates import RULES
-from upheld.findings.explain import explain
 from upheld.findings.injection import Budget
 from upheld.findings.ledger import Caller
 from upheld.findings.retrieval import (
@@ -28,7 +28,7 @@ PERSON = Caller("user")
 
 
 def explained(desk: Desk, trigger: str, text: str = "", *, session: str = "") -> dict[str, Any]:
-    return explain(desk.ledger, desk.findings.place, trigger=trigger, text=text, session=session)
+    return explain_codex(desk.ledger, desk.findings.place, trigger, text, session)
 
 
 def outcomes(desk: Desk, trigger: str, text: str = "") -> dict[str, tuple[str, str]]:
