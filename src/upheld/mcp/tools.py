@@ -16,6 +16,7 @@ from upheld.errors import InvalidArgumentError, StorageError, UpheldError
 from upheld.findings.ledger import Caller as FindingsCaller
 from upheld.findings.ledger import Ledger
 from upheld.findings.operations import FOR_MODELS, Operation
+from upheld.findings.shapes import SHAPES
 from upheld.findings.store import shown
 from upheld.mcp.tool import Caller, Tool
 from upheld.storage import database
@@ -26,25 +27,26 @@ if TYPE_CHECKING:
 _HOSTS = {"codex-mcp-client": "codex", "claude-code": "claude-code"}
 """What clients call themselves, and our names for these hosts."""
 
-OUTPUT_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "ok": {"type": "boolean"},
-        "data": {"type": ["object", "null"]},
-        "warnings": {"type": "array", "items": {"type": "string"}},
-        "error": {
-            "type": ["object", "null"],
-            "properties": {
-                "code": {"type": "string"},
-                "message": {"type": "string"},
-                "argument": {"type": "string"},
-            },
-            "required": ["code", "message"],
-        },
-    },
-    "required": ["ok", "data", "warnings", "error"],
+_ERROR = {
+    "type": ["object", "null"],
+    "properties": {"code": {"type": "string"}, "message": {"type": "string"}, "argument": {"type": "string"}},
+    "required": ["code", "message"],
 }
-"""The envelope, the same for every tool."""
+
+
+def describe_answer(name: str) -> dict[str, Any]:
+    """Return the JSON Schema of a tool's envelope: its data where the call did its work, else null."""
+    return {
+        "type": "object",
+        "properties": {
+            "ok": {"type": "boolean"},
+            "data": {"anyOf": [SHAPES[name], {"type": "null"}]},
+            "warnings": {"type": "array", "items": {"type": "string"}},
+            "error": _ERROR,
+        },
+        "required": ["ok", "data", "warnings", "error"],
+    }
+
 
 _TITLES = {
     "log_finding": "Log a finding",
@@ -83,7 +85,7 @@ class Tools:
                 title="Ledger status",
                 description="What the ledger holds here, which facts are known, and why the last injection was empty.",
                 input_schema={"type": "object", "properties": {}, "additionalProperties": False},
-                output_schema=OUTPUT_SCHEMA,
+                output_schema=describe_answer("ledger_status"),
                 annotations=_hints(writes=False),
                 call=self._enveloped(self._status),
             )
@@ -101,7 +103,7 @@ class Tools:
             title=_TITLES[operation.name],
             description=operation.summary,
             input_schema=operation.schema(),
-            output_schema=OUTPUT_SCHEMA,
+            output_schema=describe_answer(operation.name),
             annotations=_hints(writes=operation.writes),
             call=self._enveloped(call),
         )
