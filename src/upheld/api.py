@@ -135,12 +135,13 @@ class Upheld(Calls):
     def list_projects(self) -> list[dict[str, Any]]:
         """Return every project of the ledger: uid, name, findings, when the last changed, and which one is here."""
         from upheld.context import store
+        from upheld.findings.store import holdings
 
         db = self.ledger.read()
         if db is None:
             return []
         here = find_project(db, self.place.marks, root_commits=self._root_commits)
-        counts = store.count_findings(db)
+        counts = holdings.count_by_project(db)
         return [
             {
                 "uid": project.uid,
@@ -172,10 +173,13 @@ class Upheld(Calls):
     def forget_project(self, project: str) -> dict[str, str]:
         """Forget a project, named by uid or name, that holds no findings, or only purged ones."""
         from upheld.context import arranging
+        from upheld.findings.store import holdings
 
         with self._arrange("Forgetting a project") as write:
             chosen = arranging.choose_project(write.db, project)
-            arranging.forget_project(write.db, chosen)
+            kept, rows = holdings.count_rows(write.db, chosen.id)
+            holdings.clear(write.db, chosen.id)
+            arranging.forget_project(write.db, chosen, kept=kept, rows=rows)
         return {"uid": chosen.uid, "name": chosen.name}
 
     @contextmanager

@@ -110,13 +110,18 @@ def link_here(db: apsw.Connection, marks: Marks, project: Project, *, root_commi
     return project
 
 
-def forget_project(db: apsw.Connection, project: Project) -> None:
+def forget_project(db: apsw.Connection, project: Project, *, kept: int, rows: int) -> None:
     """Forget a project that holds no findings, or only purged ones: its marks go, so that nothing resolves to it.
+
+    Args:
+        db: Where it is known.
+        project: Which one.
+        kept: How many findings it holds.
+        rows: How many with the purged ones; while there are any the project stays, for what is left of them is its own.
 
     Raises:
         KeptProjectError: It holds findings.
     """
-    kept = store.count_kept(db, project.id)
     if kept:
         raise KeptProjectError(kept)
-    store.forget(db, project.id)
+    store.forget(db, project.id, whole=not rows)

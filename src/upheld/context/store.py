@@ -115,28 +115,11 @@ def rename(db: apsw.Connection, project_id: int, name: str) -> None:
     db.execute("update projects set name = ? where id = ?", (name, project_id))
 
 
-def count_kept(db: apsw.Connection, project_id: int) -> int:
-    """Return how many findings of a project have not been purged."""
-    return int(db.execute("select count(*) from findings where project_id = ? and claim <> ''", (project_id,)).get)
-
-
-def count_findings(db: apsw.Connection) -> dict[int, tuple[int, str]]:
-    """Return how many findings each project has and when the last of them changed."""
-    rows = db.execute(
-        "select project_id, count(*), max(updated_at) from findings where claim <> '' group by project_id"
-    )
-    return {row[0]: (row[1], row[2]) for row in rows}
-
-
-def forget(db: apsw.Connection, project_id: int) -> None:
-    """Take the marks of a project away, and the project itself if nothing of it is left."""
+def forget(db: apsw.Connection, project_id: int, *, whole: bool) -> None:
+    """Take the marks of a project away, and the project itself if the whole of it goes."""
     db.execute("delete from project_marks where project_id = ?", (project_id,))
-    db.execute("delete from settings where project_id = ?", (project_id,))
-    db.execute("delete from project_words where project_id = ?", (project_id,))
-    db.execute(
-        "delete from projects where id = :id and not exists (select 1 from findings where project_id = :id)",
-        {"id": project_id},
-    )
+    if whole:
+        db.execute("delete from projects where id = ?", (project_id,))
 
 
 def find_confirmation(db: apsw.Connection, clone: str, kind: str) -> Confirmation | None:
