@@ -31,6 +31,12 @@ OWNERS = {
     "idempotency_keys": "findings/store/",
     "finding_words": "findings/store/",
     "project_words": "findings/store/",
+    "phrase_spellings": "findings/store/",
+    "finding_texts": "findings/store/",
+    "finding_pieces": "findings/store/",
+    "rules": "findings/store/",
+    "doc_links": "findings/store/",
+    "settings": "findings/store/",
     "generations": "findings/store/shown.py",
     "shown": "findings/store/shown.py",
     "touched": "findings/store/shown.py",
@@ -55,7 +61,7 @@ def _tables() -> set[str]:
     return {
         name
         for script in scripts
-        for name in re.findall(r"^create table (\w+)", script.read_text(encoding="utf-8"), re.MULTILINE)
+        for name in re.findall(r"^create (?:virtual )?table (\w+)", script.read_text(encoding="utf-8"), re.MULTILINE)
     }
 
 
