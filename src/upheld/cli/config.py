@@ -51,9 +51,7 @@ def change(name: str, value: str, *, everywhere: bool, as_json: bool) -> int:
         found = next(one for one in upheld.settings()["settings"] if one["name"] == name)
     warnings = []
     if everywhere and found["origin"] == "project":
-        warnings.append(
-            f"Here {name} is {found['value']}, set for this project, and stays so: upheld config unset {name}"
-        )
+        warnings.append(f"Here it stays what was set for this project: upheld config unset {name}")
     _tell(found, warnings, "config set", as_json=as_json)
     return 0
 
