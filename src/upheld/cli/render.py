@@ -144,7 +144,7 @@ def print_finding(data: Mapping[str, Any]) -> None:
         if data.get(key):
             label = {"because": "Check first"}.get(key, key.capitalize())
             click.echo(f"  {label}: {'; '.join(one if key == 'because' else quote(one) for one in data[key])}")
-    click.echo(f"  Scope: {quote(json.dumps(data['scope'], ensure_ascii=False)) if data['scope'] else 'not given'}")
+    click.echo(f"  Scope: {'; '.join(_scope_parts(data['scope'])) or 'not given'}")
     for link in data["evidence"]:
         reported = " (reported)" if link.get("reported") else ""
         where = f"{link['source_kind']}{reported} {quote(link['source_ref'])} ({link['resolution']})"
@@ -169,6 +169,23 @@ def print_finding(data: Mapping[str, Any]) -> None:
         click.echo(
             f"  {event['at']}  {event['kind']} by {event['actor']}{': ' + changes if changes else ''} ({reason})"
         )
+
+
+def _scope_parts(scope: Mapping[str, Any]) -> list[str]:
+    parts = [
+        f"{part} {quote(name)} = {' or '.join(map(quote, wanted if isinstance(wanted, list) else [wanted]))}"
+        for part in ("match", "context")
+        for name, wanted in scope.get(part, {}).items()
+    ]
+    parts += [f"revalidate on {quote(name)}" for name in scope.get("revalidate_on", ())]
+    for path in scope.get("paths", ()):
+        quoted = isinstance(path, dict)
+        parts.append(
+            f"code {quote(path['path'])}, the piece {quote(path['quote'])}" if quoted else f"code {quote(path)}"
+        )
+    if scope.get("everywhere"):
+        parts.append("everywhere in this project")
+    return parts
 
 
 def print_status(data: Mapping[str, Any]) -> None:
