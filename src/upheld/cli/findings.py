@@ -106,7 +106,10 @@ def _build(operation: Operation) -> click.Command:
             render.print_json(succeed(answer.data, answer.warnings, command=operation.command))
             return _status(answer.data)
         render.warn(answer.warnings)
-        _PRINTERS.get(operation.name, render.print_written)(answer.data)
+        if operation.name in _PRINTERS:
+            _PRINTERS[operation.name](answer.data)
+        else:
+            render.print_written(operation.name, answer.data)
         return _status(answer.data)
 
     return click.Command(

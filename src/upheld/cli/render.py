@@ -32,24 +32,45 @@ def quote_lines(text: str) -> str:
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
 
 
-def print_written(data: Mapping[str, Any]) -> None:
-    """Print what a write left: the finding, its states, and what the write was about."""
+_DID = {
+    "log_finding": "Logged",
+    "add_evidence": "Added evidence to",
+    "set_finding_state": "Set",
+    "refute_finding": "Refuted",
+    "supersede_finding": "Logged",
+    "revalidate_finding": "Looked again at",
+    "link_finding": "Linked",
+    "propose_rule": "Proposed a rule from",
+    "approve_rule": "Approved the rule from",
+    "reject_rule": "Rejected the rule from",
+    "land_rule": "Landed the rule from",
+    "amend_finding": "Amended",
+    "merge_findings": "Kept",
+    "mute_finding": "Muted",
+    "withdraw_finding": "Withdrew",
+    "archive_finding": "Archived",
+    "restore_finding": "Restored",
+}
+
+
+def print_written(name: str, data: Mapping[str, Any]) -> None:
+    """Print what a write did: to which finding, its states now, and what it was about."""
     states = [data["epistemic_state"], data["lifecycle_state"], f"version {data['version']}"]
-    line = f"{data['finding_id']} ({', '.join(states)})"
+    did = "Unmuted" if data.get("muted_until") == "" else _DID.get(name, "Changed")
+    line = f"{did} {data['finding_id']} ({', '.join(states)})"
     told = [_TOLD[name].format(quote(str(data[name]))) for name in _TOLD if data.get(name)]
     if "relation" in data:
         told.append(f"{'no longer ' if data['removed'] else ''}{data['relation']} {data['to']}")
     if "changed" in data:
         told.append(f"changed: {', '.join(data['changed'])}")
-    click.echo(": ".join([line, "; ".join(told)]) if told else line)
+    click.echo(" ".join([line, "; ".join(told)]) if told else line)
 
 
 _TOLD = {
-    "supersedes": "supersedes {}",
-    "outcome": "revalidated: {}",
-    "promotion_state": "rule {}",
+    "supersedes": "in place of {}",
+    "outcome": "it {}",
     "merged": "{} was merged into it",
-    "muted_until": "muted until {}",
+    "muted_until": "until {}",
 }
 
 
