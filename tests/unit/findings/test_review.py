@@ -62,6 +62,15 @@ def test_a_conflict_that_nobody_settled_waits_although_the_state_is_supported(th
     assert read(there, "review_findings")["counts"]["contested"] == 1
 
 
+def test_both_sides_of_a_contradiction_wait_where_both_can_hold(there: Desk) -> None:
+    one = there.log("It is the cache", scope={"match": {"backend": "cuda"}}, epistemic_state="provisional")
+    other = there.log("It is not the cache", scope={"match": {"backend": "cuda"}}, epistemic_state="provisional")
+    there.run("link_finding", finding_id=one, relation="contradicts", to=other, reason="only one can be true")
+    here = read(there, "review_findings", facts={"backend": "cuda"})["waiting"]["contested"]
+    assert [(waits["finding_id"], waits["contradicts"]) for waits in here] == [(other, [one]), (one, [other])]
+    assert read(there, "review_findings", facts={"backend": "rocm"})["counts"]["contested"] == 0
+
+
 def test_what_is_no_longer_current_does_not_wait(there: Desk) -> None:
     old = there.log("Old")
     there.run("supersede_finding", finding_id=old, claim="New", reason="better", epistemic_state="provisional")

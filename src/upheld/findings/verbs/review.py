@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from upheld.findings import views
+from upheld.findings.contradictions import find_opposed
 from upheld.findings.ledger import as_refusals
 from upheld.findings.model import is_in_conflict
 from upheld.findings.sections import describe_change
@@ -54,21 +55,33 @@ def review_findings(
     wanted = limit or 20
     waiting: dict[str, list[dict[str, Any]]] = {name: [] for name in _REASONS}
     counts = dict.fromkeys(_REASONS, 0)
-    for finding, judgement, evidence in _judge_each(db, project.id, surroundings, progress):
+    now = findings.ledger.now()
+    for finding, judgement, evidence, opposed in _judge_each(db, project.id, surroundings, now, progress):
         for name, waits in _REASONS.items():
-            if waits(finding, judgement, evidence):
+            if waits(finding, judgement, evidence, opposed):
                 counts[name] += 1
                 if len(waiting[name]) < wanted:
-                    waiting[name].append(views.summary(finding, judgement, evidence))
+                    waiting[name].append(_as_waiting(finding, judgement, evidence, opposed))
     return Answer({"waiting": waiting, "counts": counts}, tuple(surroundings.problems))
 
 
-_REASONS: dict[str, Callable[[Finding, Judgement, list[Evidence]], bool]] = {
-    "contested": lambda one, _, evidence: one.epistemic_state == "contested" or is_in_conflict(one, evidence),
-    "needs_revalidation": lambda _, judgement, __: judgement.applicability == "needs_revalidation",
-    "unassessed": lambda one, _, __: one.epistemic_state == "unassessed",
-    "proposed_rules": lambda one, _, __: one.promotion_state == "proposed",
+_REASONS: dict[str, Callable[[Finding, Judgement, list[Evidence], list[Finding]], bool]] = {
+    "contested": lambda one, _, evidence, opposed: (
+        one.epistemic_state == "contested" or bool(opposed) or is_in_conflict(one, evidence)
+    ),
+    "needs_revalidation": lambda _, judgement, __, ___: judgement.applicability == "needs_revalidation",
+    "unassessed": lambda one, _, __, ___: one.epistemic_state == "unassessed",
+    "proposed_rules": lambda one, _, __, ___: one.promotion_state == "proposed",
 }
+
+
+def _as_waiting(
+    finding: Finding, judgement: Judgement, evidence: list[Evidence], opposed: list[Finding]
+) -> dict[str, Any]:
+    data = views.summary(finding, judgement, evidence)
+    if opposed:
+        data["contradicts"] = [one.name for one in opposed]
+    return data
 
 
 @as_refusals()
@@ -90,7 +103,7 @@ def find_drift(
     surroundings = findings.surroundings(db, facts)
     drifted: list[dict[str, Any]] = []
     more = looked_at = 0
-    for finding, judgement, _ in _judge_each(db, project.id, surroundings, progress):
+    for finding, judgement, _, _ in _judge_each(db, project.id, surroundings, findings.ledger.now(), progress):
         looked_at += 1
         grounds = [one for one in judgement.conditions if one.part in GROUNDS and one.outcome != "match"]
         if not grounds or finding.epistemic_state == "refuted":
@@ -125,16 +138,18 @@ def _as_drift(finding: Finding, grounds: list[Condition]) -> dict[str, Any]:
 
 
 def _judge_each(
-    db: apsw.Connection, project_id: int, surroundings: Surroundings, progress: Progress | None
-) -> Iterator[tuple[Finding, Judgement, list[Evidence]]]:
-    """Yield every current finding of a project with its judgement and newest evidence, newest first."""
+    db: apsw.Connection, project_id: int, surroundings: Surroundings, now: str, progress: Progress | None
+) -> Iterator[tuple[Finding, Judgement, list[Evidence], list[Finding]]]:
+    """Yield every current finding of a project, newest first: judgement, newest evidence, and what it contradicts."""
     total = reading.count_findings(db, project_id)["current"]
     last, done = _NEWEST, 0
     while batch := reading.find_by_states(db, project_id, filters={}, history=False, before=last, limit=_BATCH):
         judgements = judge_all(db, batch, surroundings)
         evidence = reading.find_evidence(db, [finding.id for finding in batch], newest=1)
+        here = [finding for finding in batch if judgements[finding.id].applicability != "incompatible"]
+        opposed = find_opposed(db, here, dict(judgements), surroundings, now=now)
         for finding in batch:
-            yield finding, judgements[finding.id], evidence.get(finding.id, [])
+            yield finding, judgements[finding.id], evidence.get(finding.id, []), opposed.get(finding.id, [])
         last = batch[-1].id
         done += len(batch)
         if progress is not None:
