@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from upheld.context.marks import read_root_commits
-from upheld.context.projects import ensure_project, find_project
+from upheld.context.marks import REFUSED, read_root_commits
+from upheld.context.projects import IdentityUnknownError, ensure_project, find_project
 from upheld.errors import InvalidArgumentError
 from upheld.findings.ledger import as_refusals
 from upheld.findings.model import FOREVER
@@ -18,6 +18,9 @@ from upheld.findings.settings import DEFAULTS, PAUSED_UNTIL, SETTINGS, Settings,
 from upheld.findings.store import settings as store
 
 if TYPE_CHECKING:
+    import apsw
+
+    from upheld.context.store import Project
     from upheld.findings.ledger import Caller, Ledger, Write
     from upheld.findings.place import Place
 
@@ -40,9 +43,7 @@ def list_settings(ledger: Ledger, place: Place) -> dict[str, Any]:
     project = None
     counting = DEFAULTS
     if db is not None:
-        project = find_project(
-            db, place.marks, root_commits=lambda: read_root_commits(place.marks, environ=place.environ)
-        )
+        project = _find_project(db, place)
         counting = read_settings(db, store.EVERYWHERE if project is None else project.id)
     now = ledger.now()
     return {
@@ -136,10 +137,20 @@ def _require_person(caller: Caller, what: str) -> None:
 
 
 def _delete(ledger: Ledger, place: Place, caller: Caller, name: str, *, everywhere: bool) -> bool:
+    """Delete one; neither a ledger nor a project begins with that."""
+    if place.marks.state == REFUSED and not everywhere:
+        raise IdentityUnknownError(place.marks.problem)
     if ledger.read() is None:
         return False
     with ledger.write(caller) as write:
-        return store.delete_setting(write.db, _find_where(write, place, everywhere=everywhere), name)
+        if everywhere:
+            return store.delete_setting(write.db, store.EVERYWHERE, name)
+        project = _find_project(write.db, place)
+        return project is not None and store.delete_setting(write.db, project.id, name)
+
+
+def _find_project(db: apsw.Connection, place: Place) -> Project | None:
+    return find_project(db, place.marks, root_commits=lambda: read_root_commits(place.marks, environ=place.environ))
 
 
 def _find_where(write: Write, place: Place, *, everywhere: bool) -> int:

@@ -95,7 +95,7 @@ class _Chinese(Labels):
     rest_and_closing = "{rest}。{closing}"
     sections: Mapping[str, str] = {
         "Supported by evidence": "有证据支持",
-        "Dead ends": "此路不通",
+        "Dead ends": "死路",
         "Contested": "有争议",
         "Needs revalidation before use": "使用前须重新验证",
         "Working hypotheses": "工作假设",
@@ -118,14 +118,14 @@ class _Chinese(Labels):
     now_is_because = "现为 {what} ({changes})"
 
     claim = "论断"
-    path = "路径"
+    path = "思路"
     evidence = "证据"
     evidence_for = "支持"
     against = "反对"
     refuted_by = "反驳证据"
-    check_first = "先核对"
+    check_first = "先核实"
     condition = "条件"
-    contradicts = "矛盾"
+    contradicts = "与之矛盾"
     supersedes = "取代"
     scope = "范围"
     holds_for = "适用于"
@@ -146,9 +146,9 @@ class _Chinese(Labels):
     unknown_then = "{key} 在记录时未知"
     unknown_here = "{key} 在此处未知, 要求 {wanted}"
     differs = "{key} 在此处为 {found}, 要求 {wanted}"
-    derived = "依据 {name} 现为 {state}"
+    derived = "所依据的 {name} 现为 {state}"
     source = "来源 {name}"
-    piece = "引用的片段 {name}"
+    piece = "{name} 中引用的片段"
     not_compared = "{what} 无法比较"
     gone = "{what} 已不存在"
     changed = "{what} 已改变"

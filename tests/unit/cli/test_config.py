@@ -11,9 +11,12 @@ import pytest
 
 from support.hook import Hook, make_hook
 from support.terminal import run_as_person
+from upheld.cli import config, pause
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import click
 
 
 @pytest.fixture
@@ -62,6 +65,13 @@ def test_a_person_sets_looks_and_takes_back(hook: Hook) -> None:
     assert len(listed.splitlines()) == 5
     assert person(hook, "config", "unset", "prompt-items") == "prompt-items is 6 here (everywhere).\n"
     assert "was not set for this project" in person(hook, "config", "unset", "prompt-items")
+
+
+@pytest.mark.parametrize("command", [*config.group.commands.values(), pause.command], ids=lambda one: str(one.name))
+def test_the_example_of_each_command_works_as_it_stands(hook: Hook, command: click.Command) -> None:
+    example = (command.epilog or "").rpartition("\n")[2].split()
+    assert example[0] == "upheld"
+    assert person(hook, *example[1:])
 
 
 def test_every_answer_is_an_envelope(hook: Hook) -> None:

@@ -74,6 +74,14 @@ def test_what_is_set_for_a_project_goes_before_what_is_set_everywhere(here: Uphe
     assert not here.unset_setting("prompt-items", everywhere=True)
 
 
+def test_taking_back_begins_no_project(here: Upheld, there: Upheld) -> None:
+    here.set_setting("language", "zh")
+    assert there.unset_setting("language") is False
+    there.pause(None)
+    assert there.settings()["project"] is None
+    assert value(here, "language") == ("zh", "project")
+
+
 @pytest.mark.parametrize("name", SETTINGS)
 def test_each_setting_takes_what_it_says_and_nothing_else(name: str, here: Upheld) -> None:
     right, wrong = RIGHT[name]
