@@ -17,6 +17,8 @@ from typing import NamedTuple
 
 import pytest
 
+from upheld.cli.main import build
+
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
 PAGES = [README, ROOT / "docs" / "tutorial.md", *sorted((ROOT / "docs" / "guides").glob("*.md"))]
@@ -128,6 +130,15 @@ def test_the_readme_stays_short_and_names_the_commands_that_exist() -> None:
         assert re.search(rf"^{name}:", makefile, re.MULTILINE), name
     assert "pipx install ." in text
     assert "upheld install codex" in text
+
+
+def test_the_readmes_table_names_commands_that_exist() -> None:
+    text = README.read_text(encoding="utf-8").partition("## What it does\n")[2].partition("\n## ")[0]
+    named = {
+        name for row in re.findall(r"^\| .+? \| (`.+) \|$", text, re.MULTILINE) for name in re.findall(r"`(\S+?)`", row)
+    }
+    assert len(named) > 20
+    assert sorted(named - build().commands.keys()) == []
 
 
 def test_ci_runs_the_readmes_test_command() -> None:
