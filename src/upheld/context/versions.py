@@ -249,17 +249,12 @@ def _meets(operator: str, wanted: str, found: _Version, text: str) -> bool:
 def _is_strictly(operator: str, version: _Version, found: _Version) -> bool:
     """Compare with `<` or `>`: neither lets in what only decorates the version itself."""
     if operator == "<":
-        decorates = found.is_pre and not version.is_pre and _final(found) == _final(version)
-        return found.key(local=True) < version.key(local=True) and not decorates
+        first = version if version.is_pre else _Version(version.epoch, version.release, post=version.post, dev=0)
+        return found.key(local=True) < first.key(local=True)
     same = (_base(found), found.pre) == (_base(version), version.pre)
     posted = found.post is not None and version.post is None and same and version.dev is None
     labelled = bool(found.local) and found.key(local=False) == version.key(local=False)
     return found.key(local=True) > version.key(local=True) and not posted and not labelled
-
-
-def _final(version: _Version) -> tuple[object, ...]:
-    """Return what orders a version without being a pre-release."""
-    return _Version(version.epoch, version.release, post=version.post).key(local=False)
 
 
 def _base(version: _Version) -> tuple[object, ...]:
