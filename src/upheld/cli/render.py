@@ -63,11 +63,12 @@ def print_written(name: str, data: Mapping[str, Any]) -> None:
         told.append(f"{'no longer ' if data['removed'] else ''}{data['relation']} {data['to']}")
     if "changed" in data:
         told.append(f"changed: {', '.join(data['changed'])}")
-    click.echo(" ".join([line, "; ".join(told)]) if told else line)
+    if "supersedes" in data:
+        line += f" in place of {data['supersedes']}"
+    click.echo(": ".join([line, "; ".join(told)]) if told else line)
 
 
 _TOLD = {
-    "supersedes": "in place of {}",
     "outcome": "it {}",
     "merged": "{} was merged into it",
     "muted_until": "until {}",

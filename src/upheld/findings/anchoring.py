@@ -5,11 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from upheld.errors import InvalidArgumentError
-from upheld.findings.model import LOGGED, KnownContext
+from upheld.findings.applicability import NOTHING_ELSE
+from upheld.findings.model import LOGGED, REVALIDATED, KnownContext
+from upheld.findings.surroundings import find_standing
 
 if TYPE_CHECKING:
+    import apsw
+
     from upheld.findings.cleaning import Cleaner
-    from upheld.findings.model import Scope
+    from upheld.findings.model import Finding, Scope
     from upheld.findings.surroundings import Surroundings
 
 _SAYS_NOTHING = (
@@ -59,3 +63,26 @@ def anchor_scope(
         warnings.append(f"Unknown here: {', '.join(unknown)}. Declare them, or this stays unproven here.")
     kept = {name: None if value is None else cleaner.fact(name, value) for name, value in facts.items()}
     return KnownContext(kept, anchor, kind, basis, sources), warnings
+
+
+def look_again(
+    db: apsw.Connection, surroundings: Surroundings, finding: Finding, cleaner: Cleaner
+) -> tuple[KnownContext, list[str]]:
+    """Return today's context of a finding that was looked at again, and what a caller should know about it.
+
+    Facts, code, sources as they are, and what it is derived from and has fallen: the look settles all of that.
+
+    Raises:
+        InvalidArgumentError: Its code can't be read.
+    """
+    standing = find_standing(db, [finding.id], surroundings).get(finding.id, NOTHING_ELSE)
+    # A source that is gone, or can't be read, stays in doubt: nobody saw it.
+    sources = {source.evidence_id: source.now for source in standing.sources if source.now}
+    return anchor_scope(
+        surroundings,
+        finding.scope,
+        cleaner,
+        kind=REVALIDATED,
+        basis=tuple(standing.fallen),
+        sources=sources,
+    )

@@ -117,7 +117,7 @@ def check_ledger(ledger: Ledger, *, progress: Progress | None = None) -> Report:
         StorageError: The file can't be opened as our ledger at all.
     """
     check = _Check(progress)
-    db = ledger.read()
+    db = ledger.read_afresh()
     if db is None:
         if lost := count_written(ledger.places.state):
             check.found("the ledger", f"is gone; {lost} events were written to it")
@@ -137,6 +137,8 @@ def check_ledger(ledger: Ledger, *, progress: Progress | None = None) -> Report:
             db.execute("rollback")
     except (apsw.CorruptError, apsw.NotADBError):
         check.found("the file", "is damaged where it was read")
+    finally:
+        db.close()
     return check.report(accepted)
 
 

@@ -170,6 +170,17 @@ class Ledger:
             self._reader = _Opened(db, _identify(self.places.ledger))
         return self._reader.db
 
+    def read_afresh(self) -> apsw.Connection | None:
+        """Return a new connection for reading, the caller's to close; None while there is no ledger.
+
+        For the check: SQLite's own look at a full-text index trusts what a connection remembers of it, which may be
+        older than the file, and then calls a sound index damaged.
+
+        Raises:
+            StorageError: The ledger is damaged, foreign, newer or unreadable.
+        """
+        return database.open_for_reading(self.places.ledger, database.LEDGER, timeout_ms=database.WRITE_TIMEOUT_MS)
+
     @contextmanager
     def write(self, caller: Caller) -> Iterator[Write]:
         """Open one write; it is committed, synced and covered by the head when the block ends.

@@ -6,6 +6,7 @@ leave its lines or its section.
 
 from __future__ import annotations
 
+from upheld.context.versions import check_range, is_range
 from upheld.findings.applicability import NOT_KNOWN_THEN
 from upheld.findings.labels import ENGLISH
 from upheld.findings.model import is_in_conflict
@@ -110,7 +111,7 @@ def describe_change(condition: Condition, labels: Labels = ENGLISH) -> str:
     key = _value(condition.key)
     if condition.wanted == NOT_KNOWN_THEN:
         return labels.unknown_then.format(key=key)
-    wanted = _value(condition.wanted)
+    wanted = _wanted(condition.key, condition.wanted)
     if condition.found is None:
         return labels.unknown_here.format(key=key, wanted=wanted)
     return labels.differs.format(key=key, found=_value(condition.found), wanted=wanted)
@@ -136,7 +137,7 @@ def describe_scope(finding: Finding, labels: Labels = ENGLISH) -> str:
         listed = [
             f"{prefix}{_value(name)} "
             + labels.or_.join(
-                _bounded([_value(one) for one in (wanted if isinstance(wanted, tuple) else (wanted,))], labels)
+                _bounded([_wanted(name, one) for one in (wanted if isinstance(wanted, tuple) else (wanted,))], labels)
             )
             for name, wanted in entries.items()
         ]
@@ -207,6 +208,12 @@ def _evidence_lines(label: str, role: str, item: Item) -> list[str]:
     if not links:
         return []
     return [f"  {label}: {describe_evidence(links[0], item.labels)}"]
+
+
+def _wanted(name: str, text: str) -> str:
+    """Return the wanted value of a fact; a range of versions stands as it is: it can hold nothing but versions."""
+    plain = name.startswith("dep.") and " " not in text and len(text) <= MAX_VALUE and "<v" not in text.lower()
+    return text if plain and is_range(text) and not check_range(text) and text.isprintable() else _value(text)
 
 
 def _value(text: str) -> str:

@@ -156,8 +156,17 @@ class Work:
                 "contested until somebody settles it with set_finding_state or refute_finding."
             )
 
-    def settle(self, finding: Finding, state: str, links: Iterable[Link], *, kind: str, reason: str) -> None:
-        """Set the epistemic state, with evidence that may come along, as the evidence rules allow.
+    def settle(
+        self,
+        finding: Finding,
+        state: str,
+        links: Iterable[Link],
+        *,
+        kind: str,
+        reason: str,
+        known: KnownContext | None = None,
+    ) -> None:
+        """Set the epistemic state, with evidence and a context that may come along, as the evidence rules allow.
 
         Raises:
             EvidenceRequiredError: The evidence does not allow the state.
@@ -169,7 +178,8 @@ class Work:
         check_evidence(state, _weigh(held))
         if state == "supported" and self._was_refuted_after(finding, _weigh(held).newest_support):
             raise NewerSupportRequiredError(finding.name)
-        self.change(finding, kind, reason, {"epistemic_state": state, "decided_event": event}, evidence=evidence)
+        columns = {"epistemic_state": state, "decided_event": event}
+        self.change(finding, kind, reason, columns, evidence=evidence, **self._keep_context(finding, known))
 
     def change(self, finding: Finding, kind: str, reason: str, columns: Mapping[str, Any], **more: Any) -> None:
         """Change columns of a finding under one event that says what they were and what they are.
@@ -197,10 +207,7 @@ class Work:
     ) -> None:
         """Record a new look at a finding, and where it is known to hold from now on if it held."""
         more: dict[str, Any] = {"outcome": outcome, "evidence": self.add_evidence(finding, links)}
-        if known is not None:
-            writing.add_known_context(self._db, finding.id, known, self.now)
-            more["known"] = known.as_data()
-        self.change(finding, "revalidated", reason, {}, **more)
+        self.change(finding, "revalidated", reason, {}, **more, **self._keep_context(finding, known))
         self.warn_of_conflict(finding)
 
     def promote(self, finding: Finding, state: str, reason: str, **more: Any) -> None:
@@ -213,11 +220,7 @@ class Work:
 
     def amend(self, finding: Finding, columns: Mapping[str, Any], known: KnownContext | None, reason: str) -> None:
         """Change how a finding is written or found, and index it under its new words."""
-        more: dict[str, Any] = {}
-        if known is not None:
-            writing.add_known_context(self._db, finding.id, known, self.now)
-            more["known"] = known.as_data()
-        self.change(finding, "amended", reason, columns, **more)
+        self.change(finding, "amended", reason, columns, **self._keep_context(finding, known))
         self._index_anew(finding.id)
 
     def merge(self, finding: Finding, kept: Finding, reason: str) -> None:
@@ -226,8 +229,11 @@ class Work:
         links = [
             Link.of_evidence(link) for link in reversed(self.evidence_of(finding)) if (link.id, link.role) not in held
         ]
-        writing.add_relation(self._db, finding.id, "duplicate_of", kept.id, self.now)
-        relations = [["duplicate_of", finding.id, kept.id]]
+        relations = []
+        related = {(a, relation, b) for a, relation, b, _ in reading.find_relations(self._db, finding.id)}
+        if (finding.id, "duplicate_of", kept.id) not in related:  # else somebody said so before
+            writing.add_relation(self._db, finding.id, "duplicate_of", kept.id, self.now)
+            relations = [["duplicate_of", finding.id, kept.id]]
         self.change(finding, "merged", reason, {"lifecycle_state": "archived"}, relations=relations)
         names = {
             name: tuple(dict.fromkeys((*getattr(kept, name), *getattr(finding, name)))) for name in ("tags", "aliases")
@@ -235,6 +241,13 @@ class Work:
         self.change(kept, "merged_in", reason, names, evidence=self.add_evidence(kept, links), merged=finding.id)
         self._index_anew(kept.id)
         self.warn_of_conflict(self.get(kept.id))
+
+    def _keep_context(self, finding: Finding, known: KnownContext | None) -> dict[str, Any]:
+        """Store a context in which a claim is known, and return what its event says of it."""
+        if known is None:
+            return {}
+        writing.add_known_context(self._db, finding.id, known, self.now)
+        return {"known": known.as_data()}
 
     def _index_anew(self, finding_id: int) -> None:
         finding = self.get(finding_id)

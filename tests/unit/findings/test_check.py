@@ -366,3 +366,11 @@ def _chain_file(places: Places, suffix: str) -> str:
     folder = places.state + "/chain"
     (name,) = [name for name in os.listdir(folder) if name.endswith(suffix)]
     return f"{folder}/{name}"
+
+
+def test_a_check_after_many_writes_calls_no_sound_index_damaged(desk: Desk) -> None:
+    finding = desk.log()
+    for _ in range(20):
+        desk.get(finding)
+        desk.run("add_evidence", finding_id=finding, evidence=AGAINST)
+        assert check_ledger(desk.ledger).problems == ()

@@ -6,21 +6,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from upheld.errors import EVIDENCE_REQUIRED, UpheldError
-from upheld.findings.anchoring import anchor_scope
+from upheld.findings.anchoring import look_again
 from upheld.findings.cleaning import Cleaner
 from upheld.findings.drafts import look_up_links
 from upheld.findings.ledger import as_refusals
-from upheld.findings.model import REVALIDATED
 from upheld.findings.refusals import NotCurrentError
-from upheld.findings.surroundings import find_standing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from upheld.findings.arguments import EvidenceInput
-    from upheld.findings.model import Finding, KnownContext
+    from upheld.findings.model import KnownContext
     from upheld.findings.service import Answer, Findings
-    from upheld.findings.surroundings import Surroundings
     from upheld.findings.work import Work
 
 _ROLES = {"held": "supports", "failed": "contradicts", "inconclusive": "context"}
@@ -73,7 +70,11 @@ def revalidate_finding(
     why = cleaner.text(reason)
     db, seen = findings.find(finding_id)
     surroundings = findings.surroundings(db, facts)
-    known, warnings = _look(findings, surroundings, seen, cleaner) if outcome == "held" else (None, [])
+    known: KnownContext | None = None
+    warnings: list[str] = []
+    if outcome == "held" or (outcome == "failed" and seen.epistemic_state == "refuted"):
+        # What fails again on today's code is the dead end that was known, and holds here.
+        known, warnings = look_again(db, surroundings, seen, cleaner)
 
     def revalidate(work: Work) -> tuple[int, dict[str, Any]]:
         # What was looked at is the finding as it was read: one that changed since is looked at again.
@@ -97,22 +98,4 @@ def revalidate_finding(
         arguments=key,
         cleaner=cleaner,
         warnings=tuple(warnings),
-    )
-
-
-def _look(
-    findings: Findings, surroundings: Surroundings, finding: Finding, cleaner: Cleaner
-) -> tuple[KnownContext, list[str]]:
-    """Return today's context: facts, code, the sources as they are, and what has fallen that it is derived from."""
-    db = findings.ledger.read()
-    standing = find_standing(db, [finding.id], surroundings).get(finding.id) if db is not None else None
-    # A source that is gone, or can't be read, stays in doubt: nobody saw it hold.
-    sources = {source.evidence_id: source.now for source in standing.sources if source.now} if standing else {}
-    return anchor_scope(
-        surroundings,
-        finding.scope,
-        cleaner,
-        kind=REVALIDATED,
-        basis=tuple(standing.fallen) if standing else (),
-        sources=sources,
     )

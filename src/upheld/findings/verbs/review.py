@@ -42,6 +42,8 @@ def review_findings(
 ) -> Answer:
     """Return the current findings that wait: contested, in need of revalidation, unassessed, proposed as rules.
 
+    Each stands under the first of these that fits.
+
     Args:
         findings: Whose.
         facts: Facts declared for this call.
@@ -62,6 +64,7 @@ def review_findings(
                 counts[name] += 1
                 if len(waiting[name]) < wanted:
                     waiting[name].append(_as_waiting(finding, judgement, evidence, opposed))
+                break
     return Answer({"waiting": waiting, "counts": counts}, tuple(surroundings.problems))
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from upheld.errors import InvalidArgumentError
+from upheld.findings.anchoring import look_again
 from upheld.findings.cleaning import Cleaner
 from upheld.findings.drafts import look_up_links
 from upheld.findings.states import check_transition
 
 if TYPE_CHECKING:
     from upheld.findings.arguments import EvidenceInput
+    from upheld.findings.model import KnownContext
     from upheld.findings.service import Answer, Findings
     from upheld.findings.work import Work
 
@@ -91,11 +94,12 @@ def _settle(
     cleaner = Cleaner(findings.place.home)
     links = look_up_links(cleaner, findings.place, evidence)
     why = cleaner.text(reason)
+    known = _look(findings, finding_id, cleaner) if links and state in ("supported", "refuted") else None
 
     def settle(work: Work) -> tuple[int, dict[str, Any]]:
         finding = work.get(finding_id, version)
         check_transition(finding.name, finding.epistemic_state, state)
-        work.settle(finding, state, links, kind=kind, reason=why)
+        work.settle(finding, state, links, kind=kind, reason=why, known=known)
         return finding.id, {"finding_id": finding.name, **work.state_of(finding.id)}
 
     key = {
@@ -106,3 +110,15 @@ def _settle(
         "evidence": [link.key() for link in links],
     }
     return findings.write(tool, settle, idempotency_key=idempotency_key, arguments=key, cleaner=cleaner)
+
+
+def _look(findings: Findings, finding_id: int, cleaner: Cleaner) -> KnownContext | None:
+    """Return today's context: whoever decides on new evidence looked at today's code, and knows the claim by it.
+
+    None where that code can't be read any more; the decision stands all the same.
+    """
+    db, finding = findings.find(finding_id)
+    try:
+        return look_again(db, findings.surroundings(db, None), finding, cleaner)[0]
+    except InvalidArgumentError:
+        return None
