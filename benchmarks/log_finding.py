@@ -19,11 +19,12 @@ from upheld.findings.operations import get_operation
 from upheld.findings.place import Place
 from upheld.findings.service import Findings
 from upheld.storage.places import Places
+from upheld.text.words import fold, spell
 
 TESTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tests")
 sys.path.insert(0, TESTS)
 
-from support.ledgers import Zipf  # noqa: E402 - found by the line above
+from support.ledgers import Zipf, index_texts  # noqa: E402 - found by the line above
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,7 +72,7 @@ def _fill(places: Places, findings: Findings, claims: Iterator[str]) -> None:
     """
     log = get_operation("log_finding")
     log.run(findings, _arguments(claims))
-    findings.ledger.close()  # noqa: SLF001 - the benchmark's own
+    findings.ledger.close()
     template = apsw.Connection(places.ledger)
     template.execute("pragma synchronous = off; pragma foreign_keys = off; pragma cache_size = -200000")
     template.execute("begin")
@@ -117,6 +118,8 @@ def _fill(places: Places, findings: Findings, claims: Iterator[str]) -> None:
         "insert into project_words values (1, ?, ?) on conflict do update set findings = findings + excluded.findings",
         [("", FINDINGS - 1), *Counter(word for word, _ in words).items()],
     )
+    template.execute("delete from finding_texts; delete from finding_pieces")
+    index_texts(template)
     template.execute("commit; pragma wal_checkpoint(truncate)")
     template.close()
     _vouch(places)
@@ -144,7 +147,13 @@ def _rows_of_last(db: apsw.Connection) -> list[tuple[str, list[tuple[Any, ...]]]
         (table, list(db.execute(f"select * from {table} where {key} = ?", (last,)))) for table, key in keys.items()
     ]
     words = [(1, row[2], 1) for row in found[-1][1]]
-    return [*found, ("project_words", [(1, "", 1), *words])]
+    says = db.execute("select claim, names, evidence from finding_says where id = ?", (last,)).get
+    return [
+        *found,
+        ("project_words", [(1, "", 1), *words]),
+        ("finding_texts (rowid, claim, names, evidence)", [(last, *map(spell, says))]),
+        ("finding_pieces (rowid, says)", [(last, fold("\n".join(says)))]),
+    ]
 
 
 def _write_bare(db: apsw.Connection, rows: list[tuple[str, list[tuple[Any, ...]]]]) -> None:

@@ -13,6 +13,7 @@ from upheld.findings.model import Finding, KnownContext, Scope
 from upheld.findings.store import writing
 from upheld.findings.work import index_words
 from upheld.storage import database
+from upheld.text.words import fold, spell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,6 +75,18 @@ def put(
     writing.add_known_context(db, finding_id, known, NOW)
     writing.add_words(db, project.id, finding_id, index_words(draft))
     return finding_id
+
+
+def index_texts(db: apsw.Connection) -> None:
+    """Fill the full-text indexes at once, as a migration does: one by one it takes many times as long."""
+    db.create_scalar_function("spell", lambda *texts: spell(str(texts[0])), 1)
+    db.create_scalar_function("fold", lambda *texts: fold(str(texts[0])), 1)
+    db.execute(
+        """insert into finding_texts (rowid, claim, names, evidence)
+           select id, spell(claim), spell(names), spell(evidence) from finding_says;
+           insert into finding_pieces (rowid, says)
+           select id, fold(claim || char(10) || names || char(10) || evidence) from finding_says"""
+    )
 
 
 class Zipf:

@@ -1,0 +1,97 @@
+"""What a query in words costs over 100,000 findings, beside the bare full-text statement of the same words.
+
+Words are drawn by how many findings hold them: `rare` (a handful), `median` and `top20` (the twenty commonest), one to
+three words a query. Ours is `search`, from the text to a page of loaded findings: exact names, all words, any word,
+pieces inside words. Bare is one `MATCH ... LIMIT` over the same index for as many rows, each loaded whole: what the
+least that answers the question costs. `.operation` is all of `query_findings`, judging included; it has no limit.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import statistics
+import sys
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from upheld.findings.search import Found, search
+from upheld.findings.store import reading
+from upheld.text.words import spell_query
+
+TESTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tests")
+sys.path.insert(0, TESTS)
+
+from support import ledgers  # noqa: E402 - found by the line above
+
+if TYPE_CHECKING:
+    import apsw
+
+    from upheld.context.store import Project
+
+PREFIX = "findings.query"
+FINDINGS = 100_000
+QUERIES = 60
+PAGE = 20
+GOAL = 2
+
+
+def rows() -> list[dict[str, Any]]:
+    """Return a row for each kind of words."""
+    db = ledgers.open_ledger()
+    project = ledgers.new_project(db, "asked")
+    counts: Counter[str] = Counter()
+    with db:
+        for claim in ledgers.Zipf(3).claims(FINDINGS):
+            ledgers.put(db, project, claim)
+            counts.update(set(claim.split()))
+        ledgers.index_texts(db)
+    ranked = [word for word, _ in counts.most_common()]
+    median = len(ranked) // 2
+    kinds = {
+        "rare": [word for word in ranked if counts[word] <= 5],
+        "median": ranked[median - 200 : median + 200],
+        "top20": ranked[:20],
+    }
+    kinds["mixed"] = kinds["rare"][:20] + kinds["median"][:20] + kinds["top20"]
+    return [_row(db, project, kind, words) for kind, words in kinds.items()]
+
+
+def _row(db: apsw.Connection, project: Project, kind: str, words: list[str]) -> dict[str, Any]:
+    draw = random.Random(kind)  # noqa: S311 - a benchmark's words
+    queries = [" ".join(draw.sample(words, 1 + number % 3)) for number in range(QUERIES)]
+    ours: list[float] = []
+    bare: list[float] = []
+    for query in [queries[0], *queries]:
+        begin = time.perf_counter()
+        found = _ask(db, project, query)
+        between = time.perf_counter()
+        _ask_bare(db, project, query, max(1, found))
+        bare.append(time.perf_counter() - between)
+        ours.append(between - begin)
+    return {
+        "name": f"{PREFIX}.{kind}",
+        "value": statistics.median(ours[1:]) * 1000,
+        "unit": "ms",
+        "limit": statistics.median(bare[1:]) * 1000,
+        "goal": GOAL,
+    }
+
+
+def _ask(db: apsw.Connection, project: Project, query: str) -> int:
+    count = 0
+    for batch in search(db, project.id, query, lambda _: True, Found(), wanted=PAGE + 1):
+        count += len(batch)
+        if count > PAGE:
+            break
+    return count
+
+
+def _ask_bare(db: apsw.Connection, project: Project, query: str, limit: int) -> None:
+    match = " OR ".join(spell_query(query))
+    ids = [
+        row[0]
+        for row in db.execute("select rowid from finding_texts where finding_texts match ? limit ?", (match, limit))
+    ]
+    assert len(reading.find_findings(db, project.id, ids)) == limit
