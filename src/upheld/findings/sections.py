@@ -211,9 +211,12 @@ def _evidence_lines(label: str, role: str, item: Item) -> list[str]:
 
 
 def _wanted(name: str, text: str) -> str:
-    """Return the wanted value of a fact; a range of versions stands as it is: it can hold nothing but versions."""
-    plain = name.startswith("dep.") and " " not in text and len(text) <= MAX_VALUE and "<v" not in text.lower()
-    return text if plain and is_range(text) and not check_range(text) and text.isprintable() else _value(text)
+    """Return the wanted value of a fact; a range of versions stands as it is, unless it could read as markup."""
+    # `===` takes any text, and a `<` before anything but a version opens a tag.
+    plain = text.isprintable() and " " not in text and "===" not in text and len(text) <= MAX_VALUE
+    tagless = all(part[:1] in tuple("=0123456789") for part in text.split("<")[1:])
+    is_plain_range = name.startswith("dep.") and is_range(text) and not check_range(text)
+    return text if plain and tagless and is_plain_range else _value(text)
 
 
 def _value(text: str) -> str:
