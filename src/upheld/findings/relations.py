@@ -22,7 +22,7 @@ DIRECTED = ("supersedes", "derived_from", "duplicate_of")
 class RelationCycleError(UpheldError):
     """A relation that would lead back to the finding it begins at."""
 
-    def __init__(self, finding: str, relation: str, other: str) -> None:
+    def __init__(self, finding: str, relation: str, other: str, argument: str = "to") -> None:
         way = (
             "is the finding itself"
             if finding == other
@@ -31,7 +31,7 @@ class RelationCycleError(UpheldError):
         super().__init__(
             f"{finding} can't be {relation} {other}: {other} {way}. Nothing was written.",
             code=RELATION_CYCLE,
-            argument="to",
+            argument=argument,
         )
 
 

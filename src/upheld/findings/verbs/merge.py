@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from upheld.errors import InvalidArgumentError
 from upheld.findings.cleaning import Cleaner
 from upheld.findings.refusals import NotCurrentError
+from upheld.findings.relations import RelationCycleError
+from upheld.findings.store import reading
 
 if TYPE_CHECKING:
     from upheld.findings.service import Answer, Findings
@@ -24,6 +26,7 @@ def merge_findings(
         InvalidArgumentError: Both are the same.
         NotCurrentError: One of them is no longer current.
         OtherProjectError: One of them is another project's.
+        RelationCycleError: The one that is to stay is a duplicate of the other.
     """
     if finding_id == into:
         raise InvalidArgumentError("into", f"is F-{into} itself", "Name the finding that stays.")
@@ -35,6 +38,8 @@ def merge_findings(
         for one in (finding, kept):
             if one.lifecycle_state != "current":
                 raise NotCurrentError(one.name, one.lifecycle_state, "merged")
+        if reading.leads_to(work.db, kept.id, "duplicate_of", finding.id):
+            raise RelationCycleError(kept.name, "duplicate_of", finding.name, "into")
         work.merge(finding, kept, why)
         return kept.id, {"finding_id": kept.name, **work.state_of(kept.id), "merged": finding.name}
 
