@@ -138,7 +138,9 @@ def test_merging_into_what_is_a_duplicate_of_it_makes_no_circle(person: Desk) ->
     with pytest.raises(UpheldError) as refused:
         person.run("merge_findings", finding_id=gone, into=kept, reason="the same")
 
-    assert (refused.value.code, person.revision()) == ("RELATION_CYCLE", before)
+    assert (refused.value.code, refused.value.argument) == ("RELATION_CYCLE", "into")
+    assert f"{kept} is duplicate_of {gone} already" in str(refused.value)
+    assert person.revision() == before
 
 
 @pytest.mark.parametrize("name", ["merge_findings", "amend_finding", "mute_finding", "withdraw_finding"])

@@ -39,7 +39,7 @@ def merge_findings(
             if one.lifecycle_state != "current":
                 raise NotCurrentError(one.name, one.lifecycle_state, "merged")
         if reading.leads_to(work.db, kept.id, "duplicate_of", finding.id):
-            raise RelationCycleError(kept.name, "duplicate_of", finding.name, "into")
+            raise RelationCycleError(finding.name, "duplicate_of", kept.name, "into")
         work.merge(finding, kept, why)
         return kept.id, {"finding_id": kept.name, **work.state_of(kept.id), "merged": finding.name}
 
