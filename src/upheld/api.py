@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from upheld.calls import Calls
 from upheld.context.marks import read_marks, read_root_commits
 from upheld.context.projects import find_project
+from upheld.errors import InvalidArgumentError
 from upheld.findings.ledger import Caller, Ledger
 from upheld.findings.operations import get_operation
 from upheld.findings.place import Place
@@ -24,7 +25,7 @@ from upheld.findings.status import read_status
 from upheld.storage.places import find_places
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from types import TracebackType
     from typing import Any, Self
 
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from upheld.findings.check import Report
     from upheld.findings.ledger import Write
     from upheld.findings.service import Answer
+    from upheld.storage.backup import Backup
+
+    Progress = Callable[[str, int, int], None]
 
 
 class Upheld(Calls):
@@ -217,11 +221,15 @@ class Upheld(Calls):
             )
         return {"project": {"name": project.name, "uid": project.uid}, "declared": self.read_declared().as_data()}
 
-    def check(self) -> Report:
-        """Say what in the whole ledger is not as it was written. Changes nothing."""
+    def check(self, *, progress: Progress | None = None) -> Report:
+        """Say what in the whole ledger is not as it was written. Changes nothing.
+
+        Args:
+            progress: Told a step, how much of it is done and how much there is.
+        """
         from upheld.findings.check import check_ledger
 
-        return check_ledger(self.ledger)
+        return check_ledger(self.ledger, progress=progress)
 
     def accept_ledger(self, reason: str) -> Report:
         """Take the ledger as it is after its key was lost or its chain broken, and say what is still amiss.
@@ -235,6 +243,83 @@ class Upheld(Calls):
         from upheld.findings.check import accept_ledger
 
         return accept_ledger(self.ledger, self.caller, reason, home=self.place.home)
+
+    def export_findings(self, write: Callable[[bytes], object], *, progress: Progress | None = None) -> dict[str, int]:
+        """Write the findings of the project here as JSON lines; return how many, and how many purged were left out.
+
+        Args:
+            write: Takes the bytes of one line at a time.
+            progress: Told a step, how much of it is done and how much there is.
+        """
+        from upheld.findings.exporting import export_findings
+
+        return export_findings(self.findings, write, progress=progress)
+
+    def export_to_file(self, path: str, *, progress: Progress | None = None) -> dict[str, int]:
+        """The same into a file, which appears whole or not at all; only its owner may read it.
+
+        Raises:
+            UpheldError: There is nothing to export, or the file can't be written.
+        """
+        beside = f"{path}.{os.urandom(4).hex()}.new"
+        try:
+            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+            try:
+                with open(descriptor, "wb") as file:
+                    counts = self.export_findings(file.write, progress=progress)
+                os.replace(beside, path)
+            finally:
+                if os.path.exists(beside):
+                    os.unlink(beside)
+        except OSError as error:
+            problem = f"can't be written ({(error.strerror or 'the system refused').lower()})"
+            raise InvalidArgumentError("file", problem, "Name a file in a directory of yours.") from error
+        return counts
+
+    def import_findings(
+        self, path: str, *, into_this_project: bool = False, progress: Progress | None = None
+    ) -> dict[str, Any]:
+        """Import an export: all of it or nothing. Returns `imported`, `known` and `warnings`.
+
+        Args:
+            path: The file.
+            into_this_project: Even if it is of a project that shares no mark with the one here.
+            progress: Told a step, how much of it is done and how much there is.
+
+        Raises:
+            UpheldError: An agent asks, or the file is cut, changed, newer or another project's; nothing was written.
+        """
+        from upheld.findings.importing import import_findings
+
+        try:
+            with open(path, "rb") as file:
+                return import_findings(self.findings, file, into_this_project=into_this_project, progress=progress)
+        except OSError as error:
+            problem = f"can't be read ({(error.strerror or 'the system refused').lower()})"
+            raise InvalidArgumentError("file", problem, "Name a file from `upheld export`.") from error
+
+    def purge_finding(self, finding_id: str | int, reason: str, *, cited: bool = False) -> dict[str, Any]:
+        """Delete what a finding says from everywhere we keep it; that it was purged, when and why, stays on record.
+
+        Raises:
+            UpheldError: An agent asks, or other findings cite it and `cited` is not said; nothing was written.
+        """
+        from upheld.findings.arguments import parse_finding
+        from upheld.findings.purging import purge_finding
+
+        return purge_finding(self.findings, parse_finding("finding", finding_id), reason, cited=cited)
+
+    def backup(self, *, keep: int = 7, progress: Progress | None = None) -> Backup:
+        """Copy the ledger while it is in use, and delete the oldest copies beyond `keep`."""
+        from upheld.storage.backup import make_backup
+
+        return make_backup(self.ledger.places, self.ledger.now(), keep=keep, progress=progress)
+
+    def list_backups(self) -> list[Backup]:
+        """Return the backups of the ledger, newest first."""
+        from upheld.storage.backup import list_backups
+
+        return list_backups(self.ledger.places)
 
     def close(self) -> None:
         """Close the ledger."""

@@ -10,6 +10,7 @@ import click
 from upheld.cli import render
 from upheld.cli.agreement import ask, yes_option
 from upheld.cli.caller import is_person
+from upheld.cli.progress import show_progress
 from upheld.cli.run import REFUSED, json_option, open_upheld
 from upheld.envelope import succeed
 from upheld.errors import InvalidArgumentError
@@ -26,7 +27,8 @@ def run(*, accept: bool, reason: str | None, yes: bool, as_json: bool) -> int:
     if accept and not is_person(os.environ):
         raise PersonRequiredError("Accepting the ledger as it is")
     with open_upheld() as upheld:
-        report = upheld.check()
+        with show_progress() as progress:
+            report = upheld.check(progress=progress)
         if accept and reason is None:
             raise InvalidArgumentError("reason", "is missing", "Say why the ledger may be taken as it is.")
         if accept:

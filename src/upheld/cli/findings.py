@@ -8,6 +8,7 @@ import click
 
 from upheld.cli import render
 from upheld.cli.options import build_params, read_values
+from upheld.cli.progress import show_progress
 from upheld.cli.run import REFUSED, json_option, open_upheld
 from upheld.envelope import succeed
 from upheld.findings.operations import OPERATIONS
@@ -100,8 +101,8 @@ def _status(data: Mapping[str, Any]) -> int:
 
 def _build(operation: Operation) -> click.Command:
     def run(*, as_json: bool, **given: Any) -> int:
-        with open_upheld() as upheld:
-            answer = operation.run(upheld.findings, read_values(operation.arguments, given))
+        with open_upheld() as upheld, show_progress() as progress:
+            answer = operation.run(upheld.findings, read_values(operation.arguments, given), progress=progress)
         if as_json:
             render.print_json(succeed(answer.data, answer.warnings, command=operation.command))
             return _status(answer.data)

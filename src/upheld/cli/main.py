@@ -8,7 +8,7 @@ import sys
 import click
 
 from upheld import __version__
-from upheld.cli import check, completion, config, explain, findings, hosts, pause, project, status
+from upheld.cli import check, completion, config, explain, findings, hosts, pause, project, status, transfer
 from upheld.cli.run import run_guarded
 
 
@@ -36,6 +36,7 @@ def build() -> click.Group:
         explain.command,
         check.command,
         project.group,
+        *transfer.commands,
         config.group,
         pause.command,
         completion.command,

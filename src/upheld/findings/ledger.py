@@ -200,6 +200,21 @@ class Ledger:
                 with suppress(OSError):
                     self.seal(db).advance(opened.reached)
 
+    def squeeze(self) -> bool:
+        """Write the file anew without what was deleted, and empty the log beside it; say whether that could be done."""
+        with self._locked():
+            db = self._open_writer()
+            if self._reader is not None:
+                self._reader.db.close()
+                self._reader = None
+            try:
+                db.execute("pragma secure_delete = on").get  # noqa: B018 - reading the answer is what runs it
+                db.execute("vacuum")
+                busy = db.execute("pragma wal_checkpoint(truncate)").get[0]
+            except apsw.BusyError:
+                return False
+        return not busy
+
     def close(self) -> None:
         """Close both connections."""
         # The writer last: it can empty the WAL and leave one whole file behind, a reader can't.

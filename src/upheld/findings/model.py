@@ -331,6 +331,10 @@ class KnownContext:
         self.basis = basis
         self.sources = sources or {}
 
+    def with_sources(self, sources: Mapping[int, str]) -> KnownContext:
+        """Return the same context with the content of its sources."""
+        return KnownContext(self.facts, self.anchor, self.kind, self.basis, sources)
+
     def as_data(self) -> dict[str, object]:
         """Return the JSON form, as events and exports keep it."""
         return {

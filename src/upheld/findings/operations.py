@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
     from upheld.findings.service import Answer, Findings
 
+    Progress = Callable[[str, int, int], None]
+
 
 @dataclass(frozen=True, slots=True)
 class Operation:
@@ -57,6 +59,7 @@ class Operation:
         writes: Whether it changes the ledger.
         subject: The argument that the CLI takes by position, "" for none.
         people: Only a person may call it; it is not offered to a model.
+        long: It may take seconds, and tells how far it is.
     """
 
     name: str
@@ -67,9 +70,15 @@ class Operation:
     writes: bool
     subject: str
     people: bool = False
+    long: bool = False
 
-    def run(self, findings: Findings, given: Mapping[str, Any]) -> Answer:
+    def run(self, findings: Findings, given: Mapping[str, Any], *, progress: Progress | None = None) -> Answer:
         """Check the arguments and do it.
+
+        Args:
+            findings: Whose.
+            given: The arguments as a caller gave them.
+            progress: Told how far it is, by those operations that may take long.
 
         Raises:
             UpheldError: What was wrong; nothing was written.
@@ -77,6 +86,8 @@ class Operation:
         if self.people and self.writes and findings.caller.actor != "user":
             raise PersonRequiredError(f"`upheld {self.command}`")
         values = parse_arguments(self.arguments, given)
+        if self.long:
+            values["progress"] = progress
         return self.do(findings, **values)
 
     def schema(self) -> dict[str, Any]:
@@ -260,6 +271,7 @@ OPERATIONS = (
         writes=False,
         subject="",
         people=True,
+        long=True,
     ),
     Operation(
         "find_drift",
@@ -270,6 +282,7 @@ OPERATIONS = (
         writes=False,
         subject="",
         people=True,
+        long=True,
     ),
     Operation(
         "recall_findings",

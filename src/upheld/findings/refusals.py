@@ -74,6 +74,16 @@ class NotCurrentError(InvalidArgumentError):
         super().__init__("finding_id", f"is {finding}, which is {state}", f"Only a current finding can be {done}.")
 
 
+class NothingToExportError(UpheldError):
+    """A project that the ledger knows nothing of."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "There is nothing to export: the ledger knows nothing of this project. Nothing was written.",
+            code=NOT_FOUND,
+        )
+
+
 class PersonRequiredError(UpheldError):
     """Something that only a person may do."""
 

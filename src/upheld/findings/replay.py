@@ -120,8 +120,9 @@ def _apply(state: Replayed, event: Event, before: dict[str, Any] | None, after: 
             state.sources[link["evidence_id"]] = source
         kept = {name: link[name] for name in ("evidence_id", "role", "method", "rationale")}
         state.links.append({**kept, "event": event.seq})
-    if "known" in after:
-        state.contexts.append({"kind": LOGGED, "basis": [], "sources": {}} | after["known"])
+    row |= after.get("origin", {})
+    for known in (*([after["known"]] if "known" in after else ()), *after.get("contexts", ())):
+        state.contexts.append({"kind": LOGGED, "basis": [], "sources": {}} | known)
     state.relations |= {(kind, a, b) for kind, a, b in after.get("relations", ())}
     state.relations -= {(kind, a, b) for kind, a, b in after.get("relations_removed", ())}
     state.rule = after.get("rule", state.rule)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from upheld.context.store import Project
     from upheld.findings.cleaning import Cleaner
     from upheld.findings.drafts import Draft
-    from upheld.findings.ledger import Caller, Ledger
+    from upheld.findings.ledger import Caller, Ledger, Write
     from upheld.findings.model import Finding
     from upheld.findings.place import Place
 
@@ -84,13 +84,7 @@ class Findings:
         # Whatever a caller takes as a key is kept as a digest: it is only ever compared.
         key = None if idempotency_key is None else _digest(idempotency_key)
         with self.ledger.write(self.caller) as write:
-            project = ensure_project(
-                write.db,
-                self.place.marks,
-                root_commits=self._root_commits,
-                now=write.now,
-                new_uid=write.new_uid,
-            )
+            project = self.project_of(write)
             if key is not None:
                 earlier = writing.find_answer(write.db, project.id, tool, key)
                 if earlier is not None:
@@ -118,7 +112,7 @@ class Findings:
         db = self.ledger.read()
         if db is None:
             return None, None
-        return db, find_project(db, self.place.marks, root_commits=self._root_commits)
+        return db, find_project(db, self.place.marks, root_commits=self.root_commits)
 
     def find(self, finding_id: int) -> tuple[apsw.Connection, Finding]:
         """Return the ledger and a finding of this project.
@@ -136,7 +130,14 @@ class Findings:
                 raise OtherProjectError(finding_id)
         raise UnknownFindingError(finding_id)
 
-    def _root_commits(self) -> tuple[str, ...]:
+    def project_of(self, write: Write) -> Project:
+        """Return the project here inside an open write, beginning it if the ledger does not know it."""
+        return ensure_project(
+            write.db, self.place.marks, root_commits=self.root_commits, now=write.now, new_uid=write.new_uid
+        )
+
+    def root_commits(self) -> tuple[str, ...]:
+        """Return the root commits of the repository here, where a rule needs them."""
         return read_root_commits(self.place.marks, environ=self.place.environ)
 
     def surroundings(self, db: apsw.Connection | None, facts: Mapping[str, str] | None) -> Surroundings:

@@ -82,6 +82,7 @@ _EVENT = {
         "changes": _OBJECT,
         "outcome": _one_of(model.OUTCOMES),
         "purged": _FLAG,
+        "imported": _FLAG,
     },
     "required": ["seq", "kind", "actor", "at"],
 }

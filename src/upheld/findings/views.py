@@ -52,7 +52,7 @@ def whole(db: apsw.Connection, finding: Finding, judgement: Judgement, evidence:
         "evidence": [_evidence(link) for link in evidence],
         "contexts": [known.as_data() for known in reading.find_known_contexts(db, [finding.id]).get(finding.id, [])],
         "relations": _relations(db, finding),
-        "events": [_event(event) for event in reading.iter_events(db, finding.id)],
+        "events": [data for event in reading.iter_events(db, finding.id) for data in _events(event)],
         "doc_links": [
             {"target": target, "locator": locator, "created_at": at}
             for target, locator, at in reading.find_doc_links(db, finding.id)
@@ -113,6 +113,21 @@ def _evidence(link: Evidence) -> dict[str, Any]:
 
 _BEGINS = ("epistemic_state", "lifecycle_state")
 """What a new finding's first event tells."""
+
+
+def _events(event: tuple[Any, ...]) -> list[dict[str, Any]]:
+    """Return an event, behind those of another ledger that an import brought along in it."""
+    history = [] if event[10] is None else jsontext.loads(event[10])["after"].get("history", ())
+    return [*(_imported_event(one) for one in history), _event(event)]
+
+
+def _imported_event(one: dict[str, Any]) -> dict[str, Any]:
+    data: dict[str, Any] = {name: one[name] for name in ("seq", "kind", "actor", "at", "reason") if name in one}
+    before, after = one.get("before") or {}, one.get("after") or {}
+    changes = {
+        name: [before.get(name), after[name]] for name in _BEGINS if name in after and before.get(name) != after[name]
+    }
+    return {**data, **({"changes": changes} if changes else {}), "imported": True}
 
 
 def _event(event: tuple[Any, ...]) -> dict[str, Any]:

@@ -5,9 +5,11 @@ Everything here runs inside the transaction of `Ledger.write`; an exception leav
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from upheld.findings.drafts import Link, check_draft
+from upheld.findings.lifecycle import PurgedError
 from upheld.findings.model import Evidence, Finding, Scope, is_in_conflict, scope_as_data
 from upheld.findings.refusals import (
     ChangedMeanwhileError,
@@ -18,7 +20,7 @@ from upheld.findings.refusals import (
     UnknownFindingError,
 )
 from upheld.findings.states import NewerSupportRequiredError, Weight, check_evidence
-from upheld.findings.store import reading, writing
+from upheld.findings.store import reading, transferring, writing
 from upheld.text.words import normalise_phrase, read_words
 
 if TYPE_CHECKING:
@@ -27,9 +29,46 @@ if TYPE_CHECKING:
     import apsw
 
     from upheld.context.store import Project
+    from upheld.findings.arguments import EvidenceInput
     from upheld.findings.drafts import Draft
     from upheld.findings.ledger import Write
     from upheld.findings.model import KnownContext
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A finding out of an export, cleaned and checked: its columns, and what comes with it.
+
+    Args:
+        decided: Somebody asked for its epistemic state; links of which `after_decision` is true came after that.
+        links: Evidence with the line of the export that it stands in.
+        contexts: Where it is known to hold.
+        context_sources: For each context, the content of sources then, by evidence uid.
+        history: Its events in the ledger that it comes from, as data.
+    """
+
+    uid: str
+    claim: str
+    claim_kind: str
+    epistemic_state: str
+    lifecycle_state: str
+    retrieval_policy: str
+    scope: Scope
+    tags: tuple[str, ...]
+    aliases: tuple[str, ...]
+    task: str
+    promotion_state: str
+    muted_until: str
+    created_at: str
+    actor: str
+    host: str
+    decided: bool
+    links: list[tuple[EvidenceInput, dict[str, Any]]]
+    contexts: list[KnownContext]
+    context_sources: list[dict[str, str]]
+    rule: dict[str, str] | None
+    doc_links: list[dict[str, str]]
+    history: list[dict[str, Any]]
 
 
 class Work:
@@ -70,6 +109,7 @@ class Work:
         Raises:
             UnknownFindingError: There is none.
             OtherProjectError: It is another project's.
+            PurgedError: Its content is gone.
             ChangedMeanwhileError: It has another version.
         """
         found = reading.find_findings(self._db, self._project.id, [finding_id])
@@ -77,6 +117,8 @@ class Work:
             if reading.find_project_of(self._db, finding_id) is not None:
                 raise OtherProjectError(finding_id, argument)
             raise UnknownFindingError(finding_id, argument)
+        if not found[0].claim:
+            raise PurgedError(found[0].name)
         if version is not None and found[0].version != version:
             raise ChangedMeanwhileError(found[0].name, found[0].version, version)
         return found[0]
@@ -142,6 +184,69 @@ class Work:
             },
         )
         return finding_id
+
+    def bring(self, brought: Imported) -> None:
+        """Store a finding that an export brought, under one event; a second one for evidence after its decision."""
+        write = self._write
+        event = write.next_event()
+        finding = Finding(
+            id=0,
+            project_id=self._project.id,
+            version=1,
+            decided_event=event if brought.decided else 0,
+            updated_at=write.now,
+            session="",
+            **{name: getattr(brought, name) for name in _BROUGHT},
+        )
+        finding_id = writing.add_finding(self._db, finding)
+        numbers: dict[str, int] = {}
+        early = [
+            self._bring_link(finding_id, one, event, numbers) for one in brought.links if not one[1]["after_decision"]
+        ]
+        late = [one for one in brought.links if one[1]["after_decision"]]
+        late_numbers = {one[1]["source"]["uid"]: self._bring_source(*one) for one in late}
+        contexts = [
+            known.with_sources(
+                {numbers.get(uid) or late_numbers.get(uid, 0): digest for uid, digest in sources.items()}
+            )
+            for known, sources in zip(brought.contexts, brought.context_sources, strict=True)
+        ]
+        for known in contexts:
+            writing.add_known_context(self._db, finding_id, known, self.now)
+        words = list_words(finding.claim, finding.tags, finding.aliases, finding.scope.paths)
+        writing.add_words(self._db, self._project.id, finding_id, words)
+        if brought.rule is not None:
+            writing.keep_rule(self._db, finding_id, **brought.rule, now=self.now)
+        for link in brought.doc_links:
+            writing.add_doc_link(self._db, finding_id, **link, event=event, now=self.now)
+        write.add_event(
+            finding_id,
+            "imported",
+            reason="imported",
+            before=None,
+            after={
+                **finding_as_data(finding),
+                "muted_until": finding.muted_until,
+                "origin": {"created_at": brought.created_at, "actor": brought.actor, "host": brought.host},
+                "project": self._project.uid,
+                "contexts": [known.as_data() for known in contexts],
+                "evidence": early,
+                "rule": brought.rule,
+                "doc_links": brought.doc_links,
+                "history": brought.history,
+            },
+        )
+        if late:
+            event = write.next_event()
+            evidence = [self._bring_link(finding_id, one, event, numbers, new=one[1]["source"]["uid"]) for one in late]
+            self.change(self.get(finding_id), "imported_evidence", "imported", {}, evidence=evidence)
+
+    def bring_relations(self, finding: Finding, relations: list[tuple[str, int, int]]) -> None:
+        """Store the relations that an export brought and this finding's events made, under one event."""
+        for kind, a, b in relations:
+            writing.add_relation(self._db, a, kind, b, self.now)
+        listed = [list(relation) for relation in relations]
+        self.change(finding, "imported_relations", "imported", {}, relations=listed)
 
     def add_links(self, finding: Finding, links: Iterable[Link], *, kind: str, reason: str) -> None:
         """Add evidence to a finding without touching its state; say so if a conflict arises."""
@@ -308,9 +413,68 @@ class Work:
             data["source"] = source_as_data(evidence)
         return data
 
+    def _bring_source(self, piece: EvidenceInput, line: dict[str, Any]) -> int:
+        """Return the number of a piece of evidence out of an export, storing it unless it came before."""
+        source = line["source"]
+        there = transferring.find_evidence_by_uid(self._db, source["uid"])
+        if there is not None:
+            if there[1] != self._project.id:
+                raise OtherProjectEvidenceError(there[0])
+            return there[0]
+        return writing.add_evidence(self._db, self._project.id, _as_evidence(piece, source, 0), self.now)
+
+    def _bring_link(
+        self,
+        finding_id: int,
+        brought: tuple[EvidenceInput, dict[str, Any]],
+        event: int,
+        numbers: dict[str, int],
+        new: str = "",
+    ) -> dict[str, Any]:
+        """Store one link out of an export and return its event form."""
+        piece, line = brought
+        uid = line["source"]["uid"]
+        is_new = transferring.find_evidence_by_uid(self._db, uid) is None or uid == new
+        numbers[uid] = self._bring_source(piece, line)
+        evidence = _as_evidence(piece, line["source"], event)
+        writing.link_evidence(self._db, finding_id, numbers[uid], evidence, self.now)
+        data: dict[str, Any] = {
+            "evidence_id": numbers[uid],
+            "role": piece.role,
+            "method": piece.method,
+            "rationale": piece.rationale,
+        }
+        return {**data, "source": source_as_data(evidence)} if is_new else data
+
     def _was_refuted_after(self, finding: Finding, newest_support: int) -> bool:
         """Say whether the last refutation is newer than the newest support."""
         return writing.get_last_refutation(self._db, finding.id) >= newest_support
+
+
+_BROUGHT = (
+    "uid", "claim", "claim_kind", "epistemic_state", "lifecycle_state", "retrieval_policy", "scope", "tags", "aliases",
+    "task", "promotion_state", "muted_until", "created_at", "actor", "host",
+)  # fmt: skip
+
+
+def _as_evidence(piece: EvidenceInput, source: Mapping[str, Any], event: int) -> Evidence:
+    return Evidence(
+        id=0,
+        uid=source["uid"],
+        source_kind=piece.source_kind,
+        source_ref=piece.source_ref,
+        locator=piece.locator,
+        revision=piece.revision,
+        excerpt=piece.excerpt,
+        content_hash=str(source["content_hash"]),
+        resolution=str(source["resolution"]),
+        observed_at=str(source["observed_at"]),
+        actor=str(source["actor"]),
+        role=piece.role,
+        method=piece.method,
+        rationale=piece.rationale,
+        event=event,
+    )
 
 
 def _as_event_value(value: Any) -> Any:

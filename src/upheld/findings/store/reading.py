@@ -399,14 +399,14 @@ def find_by_states(
         db: The ledger.
         project_id: Whose.
         filters: Column to allowed values; the columns are `epistemic_state` and `claim_kind`.
-        history: Also those that are no longer current.
+        history: Also those that are no longer current, but for purged ones.
         before: Only ids below this one; for the next page.
         limit: How many at the most.
     """
     asked = jsontext.dumps({column: list(values) for column, values in filters.items() if values})
     rows = db.execute(
         _FINDING
-        + """ where project_id = :project and id < :before and (:history or lifecycle_state = 'current')
+        + """ where project_id = :project and id < :before and claim <> '' and (:history or lifecycle_state = 'current')
              and (json_extract(:asked, '$.epistemic_state') is null
                   or epistemic_state in (select value from json_each(:asked, '$.epistemic_state')))
              and (json_extract(:asked, '$.claim_kind') is null

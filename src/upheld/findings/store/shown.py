@@ -217,3 +217,13 @@ def find_last_injection(db: apsw.Connection, project_uid: str) -> LogRow | None:
     return LogRow(
         project_uid=row[0], host=row[1], trigger=row[2], bytes_=row[3], items=jsontext.loads(row[4]), reason=row[5]
     )
+
+
+def forget_finding(db: apsw.Connection, number: int) -> None:
+    """Take a finding out of what conversations were handed and looked up, and out of the injection log."""
+    db.execute("delete from shown where finding_id = ?", (number,))
+    db.execute("delete from touched where finding_id = ?", (number,))
+    rows = db.execute("select id, items from injections where items like ?", (f"%[{number},%",)).fetchall()
+    for row, items in rows:
+        kept = [item for item in jsontext.loads(str(items)) if item[0] != number]
+        db.execute("update injections set items = ? where id = ?", (jsontext.dumps(kept), row))

@@ -31,8 +31,8 @@ def add_finding(db: apsw.Connection, finding: Finding) -> int:
     db.execute(
         """insert into findings (uid, project_id, claim, claim_kind, epistemic_state, lifecycle_state,
              retrieval_policy, scope, tags, aliases, task, promotion_state, version, decided_event, created_at,
-             updated_at, actor, host, session)
-           values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
+             updated_at, actor, host, session, muted_until)
+           values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
         (
             finding.uid,
             finding.project_id,
@@ -53,6 +53,7 @@ def add_finding(db: apsw.Connection, finding: Finding) -> int:
             finding.actor,
             finding.host,
             finding.session,
+            finding.muted_until,
         ),
     )
     return db.last_insert_rowid()
@@ -177,6 +178,11 @@ def forget_words(db: apsw.Connection, project_id: int, finding_id: int) -> None:
         """update project_words set findings = findings - 1
            where project_id = :project and (word = '' or word in
              (select word from finding_words where finding_id = :finding and part = 'c'))""",
+        {"project": project_id, "finding": finding_id},
+    )
+    db.execute(
+        """delete from project_words where project_id = :project and findings <= 0 and word <> '' and word in
+             (select word from finding_words where finding_id = :finding and part = 'c')""",
         {"project": project_id, "finding": finding_id},
     )
     db.execute("delete from finding_words where finding_id = ?", (finding_id,))
