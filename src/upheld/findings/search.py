@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from upheld.findings.store import reading, searching
 from upheld.text.snippet import cut_snippet
-from upheld.text.words import fold, normalise_phrase, read_words, spell, spell_query
+from upheld.text.words import fold, normalise_phrase, read_term, spell, spell_query
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -34,6 +34,12 @@ MAX_SNIPPET = 120
 
 _COMMON = 2000
 """A word that more findings of the project hold is looked for as it stands, not as a beginning: that would be slow."""
+
+_FEW = 100
+"""Words that so few findings of the project hold together are ranked from one statement, in place of one a step."""
+
+_MANY = 200
+"""So many rows of that statement mean that evidence or beginnings hold the words oftener: steps are quicker then."""
 
 _SHORT = 6
 """Code points of a query that is as likely a part of a word: what stands inside words is added to what was found."""
@@ -95,9 +101,9 @@ def search(
                 continue
             fresh, found.lost = fresh[fresh.index(after) + 1 :], False
         pending += fresh
-        if len(pending) >= batch:
-            yield _load(db, project_id, pending, fits)
-            pending = []
+        while len(pending) >= batch:
+            yield _load(db, project_id, pending[:batch], fits)
+            pending = pending[batch:]
     if pending:
         yield _load(db, project_id, pending, fits)
 
@@ -113,14 +119,12 @@ def _steps(
     """Yield ids, better ones first: the name itself, all words, any word, what stands inside words; at last a scan."""
     known = False
     phrase = normalise_phrase(whole)
-    if phrase:
-        named = [finding_id for _, finding_id in reading.find_phrases(db, project_id, "t", [phrase], _NOBODY)]
-        known = bool(named)
-        yield from (named[at : at + batch] for at in range(0, len(named), batch))
-    for match in _matches(db, project_id, pieces):
-        for ids in _pages(lambda before, match=match: _ask(db, project_id, match, before, batch), batch):  # type: ignore[misc]
-            known = True
-            yield ids
+    if phrase and (named := reading.find_postings(db, project_id, "t", phrase, _NOBODY)):
+        known = True
+        yield named
+    for ids in _worded(db, project_id, pieces, batch):
+        known = True
+        yield ids
     folded = fold(whole)
     if len(folded) > 2 and (not known or len(folded) <= _SHORT):
         for ids in _pages(
@@ -146,42 +150,108 @@ def _pages(ask: Callable[[int], list[int]], batch: int) -> Iterator[list[int]]:
         before = ids[-1]
 
 
-def _matches(db: apsw.Connection, project_id: int, pieces: list[str]) -> Iterator[str]:
-    """Yield expressions of the index, stricter ones first, none twice; each is made when it is needed."""
-    phrases = spell_query(" ".join(pieces))
-    if not phrases:
+def _worded(db: apsw.Connection, project_id: int, pieces: list[str], batch: int) -> Iterator[list[int]]:
+    """Yield what words find: all in the claim, all anywhere, all as beginnings, then each, the rarest first."""
+    strict = spell_query(" ".join(pieces))
+    if not strict:
         return
-    every = " AND ".join(phrases)
-    # Where nothing holds all words, no claim does.
-    if _ask(db, project_id, every, _NOBODY, 1):
-        yield f"claim : ({every})"
-        yield every
-    done = {every}
     loose = _loosen(db, project_id, pieces)
-    for match in (" AND ".join(loose), *loose):
-        if match and match not in done:
-            done.add(match)
-            yield match
+    held, few = 0, 0
+    while few < len(loose) and (held := held + loose[few].count) <= _FEW:
+        few += 1
+    steps = _rank(db, project_id, strict, loose, few) if few else None
+    every = " AND ".join(strict)
+    left = [word.match for word in loose[few:]]
+    if steps is not None:
+        yield from steps
+    else:
+        left = [
+            f"claim : ({every})",
+            every,
+            " AND ".join(word.match for word in loose),
+            *(word.match for word in loose),
+        ]
+    for match in dict.fromkeys(left):
+        if match:
+            yield from _pages(lambda before, match=match: _ask(db, project_id, match, before, batch), batch)  # type: ignore[misc]
 
 
-def _loosen(db: apsw.Connection, project_id: int, pieces: list[str]) -> list[str]:
-    """Return an expression for each word that carries a topic, the rarest in the project first."""
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """A word of a query that carries a topic.
+
+    Args:
+        match: The expression that finds it, as a beginning unless it is common.
+        strict: The expression that finds it as it stands.
+        count: How many findings of the project hold it in claim or names.
+    """
+
+    match: str
+    strict: str
+    count: int
+
+
+def _loosen(db: apsw.Connection, project_id: int, pieces: list[str]) -> list[_Word]:
+    """Return each word that carries a topic, the rarest in the project first."""
     terms: dict[str, str] = {}
     for word in spell(" ".join(pieces)).split(" "):
-        for term in read_words(word).terms:
-            terms.setdefault(word, term)
+        if word not in terms and (term := read_term(word)):
+            terms[word] = term
     if not terms:
         return []
     words = list(terms)[:MAX_WORDS]
     counts = reading.get_word_counts(db, project_id, [terms[word] for word in words])
     words.sort(key=lambda word: counts.get(terms[word], 0))
-    loose: list[str] = []
+    loose: list[_Word] = []
     for word in words:
-        ways = [f'"{way}"' for way in dict.fromkeys((word, terms[word]))]
-        if len(terms[word]) > 2 and counts.get(terms[word], 0) <= _COMMON:
-            ways = [f"{way}*" for way in ways]
-        loose.append(ways[0] if len(ways) == 1 else "(" + " OR ".join(ways) + ")")
+        term, count = terms[word], counts.get(terms[word], 0)
+        if len(term) > 2 and count <= _COMMON:
+            match = f'"{term}"*'  # what the word begins, its term begins too
+        else:
+            match = f'"{word}"' if word == term else f'("{word}" OR "{term}")'
+        loose.append(_Word(match, f'"{word}"', count))
     return loose
+
+
+def _rank(
+    db: apsw.Connection, project_id: int, strict: list[str], loose: list[_Word], few: int
+) -> list[list[int]] | None:
+    """Return what the first `few` words find, step by step, from one statement; None where that is too much.
+
+    Whatever holds all words holds one of these, so the steps for all words are whole as well.
+    """
+    singly = [word.match for word in loose[:few]]
+    begun = [word.match for word in loose]
+    alone = few == len(loose) and {word.strict for word in loose}.issuperset(strict)
+    # Where each word stands alone already, all of them need no expression of their own.
+    parts = [[one] for one in (*singly, *strict)] if alone else [*([one] for one in singly), strict, begun]
+    places = _number(parts)
+    exact_at = places[few:] if alone else places[few : few + len(strict)]
+    begun_at = places[:few] if alone else places[few + len(strict) :]
+    match = " OR ".join("(" + " AND ".join(part) + ")" for part in parts)
+    rows = searching.find_marked(db, project_id, match, limit=_MANY)
+    if len(rows) == _MANY:
+        return None
+    steps: list[list[int]] = [[] for _ in range(3 + few)]
+    for finding_id, marks in rows:
+        if all(any(marks[at] for at in piece) for piece in exact_at):
+            in_claim = all(any(marks[at] == searching.IN_CLAIM for at in piece) for piece in exact_at)
+            steps[0 if in_claim else 1].append(finding_id)
+        elif all(any(marks[at] for at in word) for word in begun_at):
+            steps[2].append(finding_id)
+        else:
+            steps[3 + next(at for at in range(few) if any(marks[one] for one in places[at]))].append(finding_id)
+    return [step for step in steps if step]
+
+
+def _number(parts: list[list[str]]) -> list[range]:
+    """Return which phrases of an expression each of its pieces is, as the index counts them."""
+    places: list[range] = []
+    for part in parts:
+        for piece in part:
+            begin = places[-1].stop if places else 0
+            places.append(range(begin, begin + piece.count('"') // 2))
+    return places
 
 
 def _scan(db: apsw.Connection, project_id: int, whole: str, pieces: list[str], found: Found) -> list[int]:

@@ -114,6 +114,14 @@ def read_words(text: str) -> Words:
     return Words(tokens, tuple(terms)[:MAX_TERMS], telling=frozenset(telling), whole_of=whole_of, paths=_paths(text))
 
 
+def read_term(word: str) -> str:
+    """Return what the word index holds for one word as `spell` gives it; "" for a word that carries no topic."""
+    if is_cjk(word[:1] or " "):
+        return next(iter(read_words(word).terms), "")
+    one = _singular(word)
+    return one if len(word) > 1 and word not in _STOP and one not in _STOP else ""
+
+
 def fold(text: str) -> str:
     """Return a text without case and width of characters, for looking at it literally."""
     return normalize("NFKC", text).lower()
@@ -149,6 +157,9 @@ def spell_query(text: str) -> list[str]:
     """
     found: dict[str, None] = {}
     for piece in normalize("NFKC", text[:MAX_TEXT]).split():
+        if piece.isascii() and piece.isalnum() and piece.islower():
+            found[f'"{piece}"'] = None
+            continue
         ways = dict.fromkeys(phrase for phrase in (_phrase(piece), _phrase(piece.lower())) if phrase)
         if ways:
             found[next(iter(ways)) if len(ways) == 1 else "(" + " OR ".join(ways) + ")"] = None
@@ -165,7 +176,9 @@ def _phrase(piece: str) -> str:
 
 def normalise_phrase(text: str) -> str:
     """Return the form in which a tag or alias is stored: its tokens with one space between."""
-    return " ".join(_singular(token) for token in read_words(text).tokens)
+    runs = (run.lower() for run in _runs(normalize("NFKC", text[:MAX_TEXT])))
+    tokens = (token for run in runs for token in ((run,) if is_cjk(run[0]) else run.split("_")) if token)
+    return " ".join(map(_singular, tokens))
 
 
 def iter_phrases(tokens: list[str]) -> list[str]:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 _TABLES = ("finding_texts", "finding_pieces")
 
+IN_CLAIM = 2
+"""The mark of a phrase that a finding's claim holds; 1 where it stands elsewhere, 0 where nowhere."""
+
 
 def refresh_text(db: apsw.Connection, finding_id: int) -> None:
     """Index what a finding says now, in place of what it said before."""
@@ -64,6 +67,33 @@ def find_texts(db: apsw.Connection, project_id: int, match: str, *, before: int,
         (match, before, project_id, limit),
     )
     return [row[0] for row in rows]
+
+
+def find_marked(db: apsw.Connection, project_id: int, match: str, *, limit: int) -> list[tuple[int, bytes]]:
+    """Return the findings of a project that match an expression, newest first, each with what of it they hold.
+
+    Args:
+        db: The ledger.
+        project_id: Whose.
+        match: As in `find_texts`.
+        limit: How many at the most.
+
+    Returns:
+        Pairs of id and marks: one byte for each phrase of the expression, in its order, see `IN_CLAIM`. A phrase is
+        marked surely where all that it is ANDed with matches too.
+    """
+    db.register_fts5_function("held", _mark)
+    rows = db.execute(
+        """select t.rowid, held(t.finding_texts) from finding_texts t cross join findings f on f.id = t.rowid
+           where t.finding_texts match ? and f.project_id = ? order by t.rowid desc limit ?""",
+        (match, project_id, limit),
+    )
+    return [(row[0], row[1]) for row in rows]
+
+
+def _mark(row: apsw.FTS5ExtensionApi, *_: apsw.SQLiteValue) -> bytes:
+    columns = map(row.phrase_columns, range(row.phrase_count))
+    return bytes(0 if not held else IN_CLAIM if 0 in held else 1 for held in columns)
 
 
 def find_pieces(db: apsw.Connection, project_id: int, piece: str, *, before: int, limit: int) -> list[int]:
