@@ -216,42 +216,58 @@ def _loosen(db: apsw.Connection, project_id: int, pieces: list[str]) -> list[_Wo
 def _rank(
     db: apsw.Connection, project_id: int, strict: list[str], loose: list[_Word], few: int
 ) -> list[list[int]] | None:
-    """Return what the first `few` words find, step by step, from one statement; None where that is too much.
+    """Return what the first `few` words find, step by step, from one statement or two; None where that is too much.
 
     Whatever holds all words holds one of these, so the steps for all words are whole as well.
     """
-    singly = [word.match for word in loose[:few]]
-    begun = [word.match for word in loose]
-    alone = few == len(loose) and {word.strict for word in loose}.issuperset(strict)
-    # Where each word stands alone already, all of them need no expression of their own.
-    parts = [[one] for one in (*singly, *strict)] if alone else [*([one] for one in singly), strict, begun]
+    parts = [[word.match] for word in loose[:few]]
+    if few < len(loose):
+        parts.append([word.match for word in loose])
     places = _number(parts)
-    exact_at = places[few:] if alone else places[few : few + len(strict)]
-    begun_at = places[:few] if alone else places[few + len(strict) :]
-    match = " OR ".join("(" + " AND ".join(part) + ")" for part in parts)
-    rows = searching.find_marked(db, project_id, match, limit=_MANY)
-    if len(rows) == _MANY:
+    singly, begun = places[:few], places[-len(loose) :]
+    if one := len(loose) == 1:
+        parts.append(strict)
+    rows = searching.find_marked(db, project_id, _either(parts), limit=_MANY)
+    every = [finding_id for finding_id, marks in rows if _holds(marks, begun)]
+    exact: list[tuple[int, bytes]] = []
+    pieces = _number(parts)[-len(strict) :] if one else _number([strict])
+    if one:
+        exact = [row for row in rows if _holds(row[1], pieces)]
+    elif len(every) > 1 or not {word.strict for word in loose}.issuperset(strict):
+        # How words stand decides between two; and pieces of several words stand where not each word of them may.
+        exact = searching.find_marked(db, project_id, _either([strict]), limit=_MANY)
+    if _MANY in (len(rows), len(exact)):
         return None
-    steps: list[list[int]] = [[] for _ in range(3 + few)]
-    for finding_id, marks in rows:
-        if all(any(marks[at] for at in piece) for piece in exact_at):
-            in_claim = all(any(marks[at] == searching.IN_CLAIM for at in piece) for piece in exact_at)
-            steps[0 if in_claim else 1].append(finding_id)
-        elif all(any(marks[at] for at in word) for word in begun_at):
-            steps[2].append(finding_id)
-        else:
-            steps[3 + next(at for at in range(few) if any(marks[one] for one in places[at]))].append(finding_id)
+    steps = [
+        [finding_id for finding_id, marks in exact if _holds(marks, pieces, searching.IN_CLAIM)],
+        [finding_id for finding_id, _ in exact],
+        every,
+        *([finding_id for finding_id, marks in rows if any(marks[place])] for place in singly),
+    ]
     return [step for step in steps if step]
 
 
-def _number(parts: list[list[str]]) -> list[range]:
+def _either(parts: list[list[str]]) -> str:
+    return " OR ".join("(" + " AND ".join(part) + ")" for part in parts)
+
+
+def _number(parts: list[list[str]]) -> list[slice]:
     """Return which phrases of an expression each of its pieces is, as the index counts them."""
-    places: list[range] = []
+    places: list[slice] = []
+    end = 0
     for part in parts:
         for piece in part:
-            begin = places[-1].stop if places else 0
-            places.append(range(begin, begin + piece.count('"') // 2))
+            begin, end = end, end + piece.count('"') // 2
+            places.append(slice(begin, end))
     return places
+
+
+def _holds(marks: bytes, pieces: list[slice], least: int = 1) -> bool:
+    """Say whether a finding holds each piece in one of its ways."""
+    for piece in pieces:  # noqa: SIM110 - some hundred times a query, where `all` over a generator costs thrice as much
+        if max(marks[piece]) < least:
+            return False
+    return True
 
 
 def _scan(db: apsw.Connection, project_id: int, whole: str, pieces: list[str], found: Found) -> list[int]:

@@ -92,8 +92,8 @@ def find_marked(db: apsw.Connection, project_id: int, match: str, *, limit: int)
 
 
 def _mark(row: apsw.FTS5ExtensionApi, *_: apsw.SQLiteValue) -> bytes:
-    columns = map(row.phrase_columns, range(row.phrase_count))
-    return bytes(0 if not held else IN_CLAIM if 0 in held else 1 for held in columns)
+    held = [row.phrase_columns(number) for number in range(row.phrase_count)]
+    return bytes([0 if not columns else 1 if columns[0] else IN_CLAIM for columns in held])
 
 
 def find_pieces(db: apsw.Connection, project_id: int, piece: str, *, before: int, limit: int) -> list[int]:
