@@ -194,7 +194,7 @@ class _Word:
 def _loosen(db: apsw.Connection, project_id: int, pieces: list[str]) -> list[_Word]:
     """Return each word that carries a topic, the rarest in the project first."""
     terms: dict[str, str] = {}
-    for word in spell(" ".join(pieces)).split(" "):
+    for word in _spell_out(pieces):
         if word not in terms and (term := read_term(word)):
             terms[word] = term
     if not terms:
@@ -211,6 +211,12 @@ def _loosen(db: apsw.Connection, project_id: int, pieces: list[str]) -> list[_Wo
             match = f'"{word}"' if word == term else f'("{word}" OR "{term}")'
         loose.append(_Word(match, f'"{word}"', count))
     return loose
+
+
+def _spell_out(pieces: list[str]) -> list[str]:
+    if all(piece.isascii() and piece.isalnum() and piece.islower() for piece in pieces):
+        return pieces  # as most queries are
+    return spell(" ".join(pieces)).split(" ")
 
 
 def _rank(
