@@ -116,9 +116,11 @@ def _row(db: apsw.Connection, project: Project, kind: str, words: list[str]) -> 
     bare: list[float] = []
     for query in [queries[0], *queries]:
         begin = time.perf_counter()
-        found = _ask(db, project, query)
+        with db:  # both in one transaction each
+            found = _ask(db, project, query)
         between = time.perf_counter()
-        _ask_bare(db, project, query, max(1, found))
+        with db:
+            _ask_bare(db, project, query, max(1, found))
         bare.append(time.perf_counter() - between)
         ours.append(between - begin)
     return {

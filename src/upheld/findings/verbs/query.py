@@ -11,6 +11,7 @@ from upheld.findings.search import Found, find_match, search
 from upheld.findings.service import NOTHING_HERE, Answer
 from upheld.findings.store import reading
 from upheld.findings.surroundings import judge_all
+from upheld.text.jsontext import dumps
 from upheld.text.words import normalise_phrase
 
 if TYPE_CHECKING:
@@ -20,8 +21,15 @@ if TYPE_CHECKING:
 
     from upheld.findings.model import Finding
     from upheld.findings.service import Findings
+    from upheld.findings.surroundings import Surroundings
 
 DEFAULT_LIMIT = 20
+MAX_BYTES = 16_000
+"""Of a page as JSON: fewer findings are on it where they are long, and `more` says so."""
+
+_MATCHED = 400
+"""Bytes that may come to a finding for where it holds what was looked for."""
+
 _BATCH = 200
 
 
@@ -54,7 +62,7 @@ def query_findings(
         matching: Only findings whose scope names these facts with these values.
         facts: Facts declared for this call.
         history: Also superseded, withdrawn, archived and duplicate findings.
-        limit: How many at the most, 20 unless given.
+        limit: How many at the most, 20 unless given; fewer where they are long, see `MAX_BYTES`.
         before: The last finding of the page before.
     """
     db, project = findings.read()
@@ -65,35 +73,56 @@ def query_findings(
     columns = {"epistemic_state": states or (), "claim_kind": kinds or ()}
     fits = _make_filter(columns, tags or (), paths or (), matching or {}, history=bool(history))
     found = Found()
-    listed: list[tuple[Finding, dict[str, Any]]] = []
-    for batch in (
-        search(db, project.id, words, fits, found, wanted=wanted + 1, after=before)
-        if words
-        else _list(db, project.id, columns, fits, history=bool(history), before=before)
-    ):
-        current = batch if history else _without_duplicates(db, batch)
-        # Judging costs: a page that needs no more is not judged to its end.
-        for start in range(0, len(current), wanted + 1):
-            some = current[start : start + wanted + 1]
-            judgements = judge_all(db, some, surroundings)
-            evidence = reading.find_evidence(db, [finding.id for finding in some], newest=1)
-            for finding in some:
-                judgement = judgements[finding.id]
-                if not applicability or judgement.applicability in applicability:
-                    listed.append((finding, views.summary(finding, judgement, evidence.get(finding.id, []))))
-            if len(listed) > wanted:
-                break
-        if len(listed) > wanted:
-            break
-    page = listed[:wanted]
-    if words:
-        _say_where(db, page, found.pieces)
+    with db:  # one moment of the ledger, whoever writes meanwhile
+        batches = (
+            search(db, project.id, words, fits, found, wanted=wanted + 1, after=before)
+            if words
+            else _list(db, project.id, columns, fits, history=bool(history), before=before)
+        )
+        judged = _judge(db, batches, surroundings, wanted + 1, history=bool(history))
+        those = (one for one in judged if not applicability or one[1]["applicability"] in applicability)
+        page, more = _fill(those, wanted)
+        if words:
+            _say_where(db, page, found.pieces)
     warnings = list(surroundings.problems)
     if found.scanned:
         warnings.append(f"The index knew none of these words: found by scanning {found.scanned:,} findings.")
     if found.lost:
         warnings.append("The finding that the page before ended with is no longer found; ask again without `before`.")
-    return Answer({"findings": [data for _, data in page], "more": len(listed) > wanted}, tuple(warnings))
+    return Answer({"findings": [data for _, data in page], "more": more}, tuple(warnings))
+
+
+def _judge(
+    db: apsw.Connection,
+    batches: Iterator[list[Finding]],
+    surroundings: Surroundings,
+    size: int,
+    *,
+    history: bool,
+) -> Iterator[tuple[Finding, dict[str, Any]]]:
+    """Stream findings with their short forms. Judging costs: no more than `size` are judged ahead."""
+    for batch in batches:
+        current = batch if history else _without_duplicates(db, batch)
+        for start in range(0, len(current), size):
+            some = current[start : start + size]
+            judgements = judge_all(db, some, surroundings)
+            evidence = reading.find_evidence(db, [finding.id for finding in some], newest=1)
+            for finding in some:
+                yield finding, views.summary(finding, judgements[finding.id], evidence.get(finding.id, []))
+
+
+def _fill(
+    listed: Iterator[tuple[Finding, dict[str, Any]]], wanted: int
+) -> tuple[list[tuple[Finding, dict[str, Any]]], bool]:
+    """Return a page of findings, as many as fit, at least one; and whether there are more."""
+    page: list[tuple[Finding, dict[str, Any]]] = []
+    size = 0
+    for finding, data in listed:
+        size += len(dumps(data).encode()) + _MATCHED
+        if len(page) == wanted or (page and size > MAX_BYTES):
+            return page, True
+        page.append((finding, data))
+    return page, False
 
 
 def _say_where(db: apsw.Connection, page: list[tuple[Finding, dict[str, Any]]], pieces: list[str]) -> None:
