@@ -153,7 +153,7 @@ OPERATIONS = (
         "get_finding",
         "get",
         "Return one finding whole: evidence, conditions here, relations and events.",
-        (_FINDING, _FACTS),
+        (_FINDING, _FACTS, Argument("all", "flag", "every entry of long lists")),
         do=get.get_finding,
         writes=False,
         subject="finding_id",

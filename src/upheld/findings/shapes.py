@@ -108,6 +108,7 @@ _WHOLE = {
         "doc_links": _list_of(_closed({"target": _TEXT, "locator": _TEXT, "created_at": _TEXT})),
         "rule": _TEXT,
         "rule_owner": _TEXT,
+        "left_out": {"type": "object", "additionalProperties": _COUNT},
     },
     "required": [*_SUMMARY, "uid", "evidence", "relations", "events", "doc_links"],
 }

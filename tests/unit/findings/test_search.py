@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from support.desk import FOR
+from upheld.envelope import succeed
 from upheld.findings.search import MAX_HITS
+from upheld.findings.verbs.query import MAX_BYTES
+from upheld.mcp.tools import render
 
 if TYPE_CHECKING:
     from support.desk import Desk
@@ -121,3 +124,38 @@ def test_a_page_after_a_finding_that_is_no_hit_says_so(desk: Desk) -> None:
     answer = desk.run("query_findings", words="probe", before=other)
     assert answer.data["findings"] == []
     assert "no longer found" in answer.warnings[0]
+
+
+def test_a_page_of_long_findings_is_bounded_and_pages_together_are_all(desk: Desk) -> None:
+    ids = [
+        desk.log(
+            f"{number} probe " + "很长的说明 " * 160, scope={"paths": [f"src/{'d' * 60}/{at}.py" for at in range(9)]}
+        )
+        for number in range(40)
+    ]
+    for words in ({"words": "probe"}, {}):
+        found: list[str] = []
+        before: dict[str, str] = {}
+        more = True
+        while more:
+            answer = desk.run("query_findings", limit=100, **words, **before)
+            text = render(succeed(answer.data, answer.warnings))
+            assert len(text.encode()) <= MAX_BYTES + 1_000  # commas and `more`
+            found += [one["finding_id"] for one in answer.data["findings"]]
+            before, more = {"before": found[-1]}, answer.data["more"]
+        assert found == ids[::-1]
+
+
+def test_the_order_is_that_of_the_steps_however_many_findings_hold_the_words(desk: Desk) -> None:
+    partly = [desk.log(f"Only the tokenizer {number}") for number in range(3)]
+    begun = [desk.log(f"Tokenizers and offsets {number}") for number in range(3)]
+    shown = [desk.log(f"Wrong {number}", evidence=[{**FOR, "excerpt": "offset of tokenizer"}]) for number in range(3)]
+    claimed = [desk.log(f"The offset of the tokenizer {number}") for number in range(3)]
+    wanted = [*claimed[::-1], *shown[::-1], *begun[::-1], *partly[::-1]]
+    assert _ask(desk, "offset tokenizer", limit=50) == wanted
+    # So many that the words are no longer ranked from one statement.
+    more = [desk.log(f"An offset of a tokenizer {number}") for number in range(110)]
+    found = _ask(desk, "offset tokenizer", limit=50)
+    for _ in range(2):
+        found += _ask(desk, "offset tokenizer", limit=50, before=found[-1])
+    assert found == [*more[::-1], *wanted]

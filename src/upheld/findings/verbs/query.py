@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Any
 
 from upheld.context.globs import Glob, is_literal
@@ -26,10 +27,6 @@ if TYPE_CHECKING:
 DEFAULT_LIMIT = 20
 MAX_BYTES = 16_000
 """Of a page as JSON: fewer findings are on it where they are long, and `more` says so."""
-
-_MATCHED = 400
-"""Bytes that may come to a finding for where it holds what was looked for."""
-
 _BATCH = 200
 
 
@@ -81,15 +78,16 @@ def query_findings(
         )
         judged = _judge(db, batches, surroundings, wanted + 1, history=bool(history))
         those = (one for one in judged if not applicability or one[1]["applicability"] in applicability)
-        page, more = _fill(those, wanted)
+        page = list(islice(those, wanted + 1))
         if words:
-            _say_where(db, page, found.pieces)
+            _say_where(db, page[:wanted], found.pieces)
+        fitting = _count_fitting([data for _, data in page[:wanted]])
     warnings = list(surroundings.problems)
     if found.scanned:
         warnings.append(f"The index knew none of these words: found by scanning {found.scanned:,} findings.")
     if found.lost:
         warnings.append("The finding that the page before ended with is no longer found; ask again without `before`.")
-    return Answer({"findings": [data for _, data in page], "more": more}, tuple(warnings))
+    return Answer({"findings": [data for _, data in page[:fitting]], "more": len(page) > fitting}, tuple(warnings))
 
 
 def _judge(
@@ -111,18 +109,10 @@ def _judge(
                 yield finding, views.summary(finding, judgements[finding.id], evidence.get(finding.id, []))
 
 
-def _fill(
-    listed: Iterator[tuple[Finding, dict[str, Any]]], wanted: int
-) -> tuple[list[tuple[Finding, dict[str, Any]]], bool]:
-    """Return a page of findings, as many as fit, at least one; and whether there are more."""
-    page: list[tuple[Finding, dict[str, Any]]] = []
-    size = 0
-    for finding, data in listed:
-        size += len(dumps(data).encode()) + _MATCHED
-        if len(page) == wanted or (page and size > MAX_BYTES):
-            return page, True
-        page.append((finding, data))
-    return page, False
+def _count_fitting(listed: list[dict[str, Any]]) -> int:
+    """Return how many findings of a page fit, at least the first."""
+    sizes = accumulate(len(dumps(data).encode()) for data in listed)
+    return max(sum(size <= MAX_BYTES for size in sizes), min(len(listed), 1))
 
 
 def _say_where(db: apsw.Connection, page: list[tuple[Finding, dict[str, Any]]], pieces: list[str]) -> None:
