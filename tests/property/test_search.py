@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from unicodedata import category
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from support import ledgers
+from upheld.findings import search as looking
 from upheld.findings.search import Found, search
 from upheld.findings.store import searching
 from upheld.text.words import is_cjk
@@ -79,6 +81,20 @@ def test_what_another_project_holds_changes_no_order(query: str, texts: list[str
         searching.refresh_text(db, ledgers.put(db, elsewhere, text))
     assert [one.id for batch in search(db, here.id, query, lambda _: True, Found()) for one in batch] == before
     assert len(set(before)) == len(before)
+
+
+@given(TEXTS, st.lists(TEXTS, max_size=8))
+def test_one_statement_ranks_as_the_steps_do(query: str, texts: list[str]) -> None:
+    db = ledgers.open_ledger()
+    here = ledgers.new_project(db, "here")
+    for text in [*texts, query]:
+        searching.refresh_text(db, ledgers.put(db, here, text))
+    orders = []
+    for few in (0, looking._FEW):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(looking, "_FEW", few)
+            orders.append([one.id for batch in search(db, here.id, query, lambda _: True, Found()) for one in batch])
+    assert orders[0] == orders[1]
 
 
 @given(TEXTS, st.lists(TEXTS, min_size=1, max_size=8), st.integers(1, 3))

@@ -152,8 +152,8 @@ OPERATIONS = (
     Operation(
         "get_finding",
         "get",
-        "Return one finding whole: evidence, conditions here, relations and events.",
-        (_FINDING, _FACTS, Argument("all", "flag", "every entry of long lists")),
+        "Return one finding: evidence, conditions here, relations, events.",
+        (_FINDING, _FACTS, Argument("all", "flag", "cut no list")),
         do=get.get_finding,
         writes=False,
         subject="finding_id",
