@@ -207,7 +207,7 @@ def _check_finding(data: Mapping[str, Any]) -> None:
         if not isinstance(link["source"]["uid"], str):
             raise InvalidArgumentError("evidence.uid", "is no text", "Export it again.")
     for context in data["contexts"]:
-        if context["kind"] not in (model.LOGGED, model.REVALIDATED):
+        if context["kind"] not in (model.LOGGED, model.REVALIDATED, model.REFUTED):
             raise InvalidArgumentError("contexts.kind", "is none that we know", "Export it again.")
     for kind, a, b in data["relations"]:
         if kind not in model.RELATIONS or not (isinstance(a, str) and isinstance(b, str)):
