@@ -172,3 +172,8 @@ def _write_pictures(without: list[Moment], shown: list[Moment]) -> None:
     for name, text in (("svg", draw(without, shown)), ("txt", write_down(without, shown))):
         with open(f"{ROOT}/build/replay.{name}", "w", encoding="utf-8") as file:
             file.write(text)
+
+
+if __name__ == "__main__":
+    for one in rows():
+        print(f"{one['name']:45} {one['value']:>12,.0f} {one['unit']}")

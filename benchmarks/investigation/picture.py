@@ -17,7 +17,7 @@ _LEFT = 24
 _LANE = 168
 _ROW = 96
 _OTHER = 20
-_ITEM = 3
+_ITEM = 2
 
 _STYLE = """\
 text { font: 12px system-ui, sans-serif; fill: #1f2937 } .head { font-weight: 600; font-size: 14px }
