@@ -44,8 +44,11 @@ def find_by_uid(db: apsw.Connection, uid: str) -> tuple[int, int] | None:
     return None if row is None else (row[0], row[1])
 
 
-def plan_numbers(db: apsw.Connection, uids: Iterable[str]) -> None:
-    """Note, in a table of this connection alone, which numbers the findings that are not here will get, in order."""
+def plan_numbers(db: apsw.Connection, uids: Iterable[str]) -> str | None:
+    """Note, in a table of this connection alone, which numbers the findings that are not here will get, in order.
+
+    Return the first uid that comes twice, None where each comes once.
+    """
     drop_plan(db)
     db.execute("create temp table coming (uid text primary key, number integer not null) without rowid")
     number = int(db.execute("select coalesce((select seq from sqlite_sequence where name = 'findings'), 0)").get)
@@ -53,6 +56,9 @@ def plan_numbers(db: apsw.Connection, uids: Iterable[str]) -> None:
         if find_by_uid(db, uid) is None:
             number += 1
             db.execute("insert or ignore into coming values (?, ?)", (uid, number))
+            if not db.changes():
+                return uid
+    return None
 
 
 def find_planned(db: apsw.Connection, uid: str) -> int | None:
