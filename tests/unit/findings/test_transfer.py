@@ -16,7 +16,7 @@ from upheld.errors import UpheldError
 from upheld.findings.check import check_ledger
 from upheld.findings.exporting import export_findings
 from upheld.findings.importing import BadImportError, OtherFileProjectError, import_findings
-from upheld.findings.ledger import Ledger
+from upheld.findings.ledger import Ledger, format_time
 from upheld.findings.lifecycle import PurgedError
 from upheld.findings.purging import CitedError, purge_finding
 from upheld.findings.refusals import PersonRequiredError
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MARKER = "zebrafinch"
+CLOCK = 4_000_000_000.0
 
 
 def make_ledger(top: Path) -> Ledger:
@@ -354,6 +355,59 @@ def test_what_others_rest_on_is_purged_only_when_that_is_said(here: Desk) -> Non
     judged = here.get(resting)
     assert judged["applicability"] == "needs_revalidation"
     assert check_ledger(here.ledger).problems == ()
+
+
+def test_a_purge_that_was_interrupted_is_finished_by_asking_again(here: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    log_marked(here)
+    here.log("Another one")
+    places = here.ledger.places
+    backup.make_backup(places, "2026-12-01T00:00:00.000Z")
+
+    def stop(_: Ledger) -> bool:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Ledger, "squeeze", stop)
+        with pytest.raises(KeyboardInterrupt):
+            purge_finding(here.findings, 1, "it named a customer")
+    assert find_marker(here)
+    for _ in range(2):
+        with pytest.raises(PurgedError):
+            purge_finding(here.findings, 1, "it named a customer")
+        assert find_marker(here) == []
+        # Deleted and made anew once: the second time there is none from before.
+        assert len(backup.list_backups(places)) == 1
+    assert check_ledger(here.ledger).problems == ()
+
+
+def test_a_purge_reaches_what_an_interrupted_backup_left(here: Desk) -> None:
+    log_marked(here)
+    made = backup.make_backup(here.ledger.places, "2026-12-01T00:00:00.000Z")
+    folder = f"{here.ledger.places.data}/backups"
+    os.rename(f"{folder}/{made.name}", f"{folder}/{made.name}.new")
+    purge_finding(here.findings, 1, "it named a customer")
+    assert find_marker(here) == []
+
+
+def test_a_purge_says_so_when_no_new_backup_can_be_made(here: Desk) -> None:
+    here.log()
+    places = here.ledger.places
+    backup.make_backup(places, "2026-12-01T00:00:00.000Z")
+    here.ledger = here.findings.ledger = Ledger(places, clock=lambda: CLOCK)
+    # Something else stands where the new one would.
+    os.mkdir(f"{places.data}/backups/ledger-{format_time(CLOCK).replace(':', '').replace('.', '')}.db")
+    done = purge_finding(here.findings, 1, "why")
+    assert done["warnings"][-1].startswith("The backups that held it were deleted, and no new one")
+
+
+def test_what_gave_way_to_it_cites_it_and_what_took_it_over_is_named(here: Desk) -> None:
+    old = here.log("The old one")
+    here.run("supersede_finding", finding_id=old, claim="The new one", reason="r")
+    with pytest.raises(CitedError, match=old):
+        purge_finding(here.findings, 2, "why")
+    kept, merged = here.log("Kept"), here.log("The same", tags=["shared"])
+    here.run("merge_findings", finding_id=merged, into=kept, reason="r")
+    assert purge_finding(here.findings, 4, "why")["warnings"][-1].startswith(f"{kept} took over")
 
 
 def test_an_agent_may_not_purge(here: Desk) -> None:

@@ -87,12 +87,21 @@ def find_evidence_by_uid(db: apsw.Connection, uid: str) -> tuple[int, int] | Non
 
 
 def find_citing(db: apsw.Connection, number: int) -> list[int]:
-    """Return the findings that rest on, contradict, duplicate or go with a finding, by number."""
+    """Return the findings that rest on, contradict, duplicate, go with or gave way to a finding, by number."""
     rows = db.execute(
         """select from_id from finding_relations where to_id = :id and kind <> 'supersedes'
-           union select to_id from finding_relations where from_id = :id and kind in ('contradicts', 'related_to')
+           union select to_id from finding_relations
+             where from_id = :id and kind in ('contradicts', 'related_to', 'supersedes')
            order by 1""",
         {"id": number},
+    )
+    return [row[0] for row in rows]
+
+
+def find_kept(db: apsw.Connection, number: int) -> list[int]:
+    """Return the findings that a finding is a duplicate of: those may hold what it said."""
+    rows = db.execute(
+        "select to_id from finding_relations where from_id = ? and kind = 'duplicate_of' order by to_id", (number,)
     )
     return [row[0] for row in rows]
 
