@@ -63,6 +63,18 @@ def test_the_context_of_a_hook_reaches_the_model_once_and_again_after_a_compacti
     ]
 
 
+def test_a_policy_decides_by_what_each_request_shows(codex: CodexHome, model: ScriptedModel) -> None:
+    model.scripts["look"] = lambda request: (
+        say("seen") if "it is here" in request.text else call(Shell("echo it is $X"))
+    )
+    codex.environ["X"] = "here"
+
+    run = codex.exec("SCRIPT:look", *FLAGS)
+
+    assert [step.say for step in model.steps] == [None, "seen"]
+    assert len(run.requests) == len(model.steps)
+
+
 def test_a_server_is_there_from_the_first_request_on_and_knows_who_calls(
     codex: CodexHome, model: ScriptedModel
 ) -> None:

@@ -10,6 +10,7 @@ import click
 
 from upheld.findings.explain import REASONS
 from upheld.findings.model import FOREVER
+from upheld.findings.sections import quote_wanted
 from upheld.text.quote import quote, shorten
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ def print_findings(data: Mapping[str, Any]) -> None:
 def print_finding(data: Mapping[str, Any]) -> None:
     """Print one finding whole."""
     click.echo(f"{_states(data)}  {data['claim_kind']}, version {data['version']}")
-    click.echo(f"  {quote(data['claim'])}")
+    click.echo(f"  {quote(data['claim']) if data['claim'] else '(purged)'}")
     for key in ("because", "tags", "aliases"):
         if data.get(key):
             label = {"because": "Check first"}.get(key, key.capitalize())
@@ -188,9 +189,8 @@ def print_finding(data: Mapping[str, Any]) -> None:
             f"{quote(a or 'none')} -> {quote(b or 'none')}" for a, b in event.get("changes", {}).values()
         )
         reason = quote(event["reason"]) if "reason" in event else "purged"
-        click.echo(
-            f"  {event['at']}  {event['kind']} by {event['actor']}{': ' + changes if changes else ''} ({reason})"
-        )
+        actor = event["actor"] + (" elsewhere, as the import says" if event.get("imported") else "")
+        click.echo(f"  {event['at']}  {event['kind']} by {actor}{': ' + changes if changes else ''} ({reason})")
     if "left_out" in data:
         counts = ", ".join(f"{name} {count:,}" for name, count in data["left_out"].items())
         click.echo(f"  Older entries are left out ({counts}): upheld get {data['finding_id']} --all")
@@ -198,7 +198,8 @@ def print_finding(data: Mapping[str, Any]) -> None:
 
 def _scope_parts(scope: Mapping[str, Any]) -> list[str]:
     parts = [
-        f"{part} {quote(name)} = {' or '.join(map(quote, wanted if isinstance(wanted, list) else [wanted]))}"
+        f"{part} {quote(name)} "
+        + " or ".join(quote_wanted(name, one) for one in (wanted if isinstance(wanted, list) else [wanted]))
         for part in ("match", "context")
         for name, wanted in scope.get(part, {}).items()
     ]
@@ -263,6 +264,8 @@ def _states(finding: Mapping[str, Any]) -> str:
         parts.append(finding["lifecycle_state"])
     if finding.get("in_conflict"):
         parts.append("in conflict")
+    if finding.get("muted_until"):
+        parts.append("muted")
     return f"[{' | '.join(parts)}]"
 
 

@@ -66,7 +66,7 @@ def purge(finding: str, *, reason: str | None, cited: bool, yes: bool, as_json: 
         return 0
     render.warn(warnings)
     click.echo(f"Purged {data['finding_id']}. Backups deleted: {data['backups_deleted']}.")
-    for key, said in (("evidence_kept", "Kept, since other findings have it"), ("cited_by", "Now in doubt")):
+    for key, said in (("evidence_kept", "Kept, since other findings have it"), ("cited_by", "Cited by")):
         if data[key]:
             click.echo(f"{said}: {', '.join(data[key])}")
     return 0

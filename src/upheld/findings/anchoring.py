@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from upheld.errors import InvalidArgumentError
 from upheld.findings.applicability import NOTHING_ELSE
-from upheld.findings.model import LOGGED, REVALIDATED, KnownContext
+from upheld.findings.model import LOGGED, KnownContext
 from upheld.findings.surroundings import find_standing
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def anchor_scope(
 
 
 def look_again(
-    db: apsw.Connection, surroundings: Surroundings, finding: Finding, cleaner: Cleaner
+    db: apsw.Connection, surroundings: Surroundings, finding: Finding, cleaner: Cleaner, kind: str
 ) -> tuple[KnownContext, list[str]]:
     """Return today's context of a finding that was looked at again, and what a caller should know about it.
 
@@ -82,7 +82,7 @@ def look_again(
         surroundings,
         finding.scope,
         cleaner,
-        kind=REVALIDATED,
+        kind=kind,
         basis=tuple(standing.fallen),
         sources=sources,
     )

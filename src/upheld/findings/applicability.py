@@ -7,7 +7,7 @@ and unknown is never a match.
 from __future__ import annotations
 
 from upheld.context.versions import in_range, is_range
-from upheld.findings.model import REVALIDATED
+from upheld.findings.model import LOGGED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -227,7 +227,7 @@ def judge_best(
 
 def _learned(known: KnownContext, name: str) -> str | None:
     """Return the value under which a revalidation saw the claim hold, None where nobody looked."""
-    return known.facts.get(name) if known.kind == REVALIDATED else None
+    return None if known.kind == LOGGED else known.facts.get(name)
 
 
 def _compare(

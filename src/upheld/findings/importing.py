@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from upheld.context import store
 from upheld.errors import InvalidArgumentError
 from upheld.findings import model
-from upheld.findings.arguments import EVIDENCE_FIELDS, MAX_CLAIM, Argument, check_text, parse_arguments
 from upheld.findings.cleaning import Cleaner
+from upheld.findings.exported import check_finding, check_header, draft_of, is_digest, piece_of
 from upheld.findings.exporting import FORMAT, VERSION
 from upheld.findings.ledger import as_refusals
 from upheld.findings.model import KnownContext
-from upheld.findings.operations import get_operation
 from upheld.findings.refusals import PersonRequiredError
 from upheld.findings.store import transferring
 from upheld.findings.work import Imported, Work
@@ -31,18 +30,11 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from upheld.findings.arguments import EvidenceInput
     from upheld.findings.service import Findings
 
     Progress = Callable[[str, int, int], None]
 
 MAX_LINE = 32 * 1024 * 1024
-_DRAFT = tuple(
-    argument
-    for argument in get_operation("log_finding").arguments
-    if argument.name in ("claim", "claim_kind", "scope", "tags", "aliases", "task", "retrieval_policy")
-)
-_SOURCE = tuple(field for field in EVIDENCE_FIELDS if field.name not in ("evidence_id", "observed_at"))
 
 
 class BadImportError(InvalidArgumentError):
@@ -106,7 +98,9 @@ def import_findings(
         if not into_this_project and not _is_same(write.db, header.project, project):
             raise OtherFileProjectError(str(header.project["name"]))
         work = Work(write, project)
-        transferring.plan_numbers(write.db, (data["finding"]["uid"] for _, data in _iter_lines(file)))
+        twice = transferring.plan_numbers(write.db, (data["finding"]["uid"] for _, data in _iter_lines(file)))
+        if twice is not None:
+            raise BadImportError(f"holds the finding {twice} in two lines")
         for number, data in _iter_lines(file):
             if _bring(work, number, data, cleaner):
                 came += 1
@@ -157,9 +151,11 @@ def _check_line(number: int, line: bytes, header: Header | None) -> Header:
     if header is None:
         return _read_header(data)
     try:
-        _check_finding(data)
+        check_finding(data)
     except InvalidArgumentError as error:
-        raise BadImportError(f"line {number}: {error.message.removesuffix(' Nothing was written.')}") from None
+        raise BadImportError(
+            f"line {number}: {error.message.removesuffix(' Nothing was written.').rstrip('.')}"
+        ) from None
     except (KeyError, TypeError, ValueError, AttributeError):
         raise BadImportError(f"line {number} is not what a finding looks like in an export") from None
     return header
@@ -179,56 +175,15 @@ def _read_header(data: Mapping[str, Any]) -> Header:
     if data.get("format") != FORMAT:
         raise BadImportError("is no export of findings")
     version = data.get("version")
-    if not isinstance(version, int) or version > VERSION:
+    if type(version) is not int or version < 1:
+        raise BadImportError("has a first line that says too little")
+    if version > VERSION:
         problem = f"has format version {version}, this Upheld reads {VERSION}"
         raise BadImportError(problem, "Upgrade Upheld to import it.")
-    project = data.get("project")
-    if not isinstance(project, dict) or not isinstance(data.get("findings"), int):
-        raise BadImportError("has a first line that says too little")
-    return Header(data["findings"], {"name": "", "uid": "", "remotes": [], "root_commits": [], **project})
-
-
-def _check_finding(data: Mapping[str, Any]) -> None:
-    finding = data["finding"]
-    _draft_of(finding)
-    for name, choices in (
-        ("epistemic_state", model.EPISTEMIC_STATES),
-        ("lifecycle_state", model.LIFECYCLE_STATES),
-        ("promotion_state", model.PROMOTION_STATES),
-        ("actor", model.ACTORS),
-    ):
-        if finding[name] not in choices:
-            raise InvalidArgumentError(name, "is none that we know", f"Allowed are: {', '.join(choices)}.")
-    for name in ("uid", "created_at", "host", "muted_until"):
-        if not isinstance(finding[name], str) or len(finding[name]) > 200:
-            raise InvalidArgumentError(name, "is no short text", "Export it again.")
-    for link in data["evidence"]:
-        _piece_of(link)
-        if not isinstance(link["source"]["uid"], str):
-            raise InvalidArgumentError("evidence.uid", "is no text", "Export it again.")
-    for context in data["contexts"]:
-        if context["kind"] not in (model.LOGGED, model.REVALIDATED):
-            raise InvalidArgumentError("contexts.kind", "is none that we know", "Export it again.")
-    for kind, a, b in data["relations"]:
-        if kind not in model.RELATIONS or not (isinstance(a, str) and isinstance(b, str)):
-            raise InvalidArgumentError("relations", "holds one that we do not know", "Export it again.")
-    if not isinstance(data["history"], list):
-        raise InvalidArgumentError("history", "is no list", "Export it again.")
-    if data["rule"] is not None:
-        check_text("rule", data["rule"]["rule"], MAX_CLAIM)
-
-
-def _draft_of(finding: Mapping[str, Any]) -> dict[str, Any]:
-    given = {argument.name: finding[argument.name] for argument in _DRAFT}
-    return parse_arguments(_DRAFT, {name: value for name, value in given.items() if value not in ("", [], {})})
-
-
-def _piece_of(link: Mapping[str, Any]) -> EvidenceInput:
-    source = link["source"]
-    given = {field.name: source.get(field.name, link.get(field.name)) for field in _SOURCE}
-    kept = {name: value for name, value in given.items() if value}
-    piece: EvidenceInput = parse_arguments([Argument("evidence", "evidence", "")], {"evidence": kept})["evidence"]
-    return piece
+    try:
+        return Header(data["findings"], check_header(data))
+    except (KeyError, TypeError, ValueError):
+        raise BadImportError("has a first line that says too little") from None
 
 
 # Bringing it in
@@ -261,11 +216,11 @@ def _bring(work: Work, number: int, data: dict[str, Any], cleaner: Cleaner) -> b
         if there[1] != work.project.id:
             raise DifferentFindingError(number, finding["uid"])
         return False
-    draft = _draft_of(finding)
+    draft = draft_of(finding)
     contexts = [
         KnownContext(
-            context["facts"],
-            context["anchor"],
+            _clean_facts(context["facts"], cleaner),
+            _clean_contents(context["anchor"], cleaner),
             context["kind"],
             # What was settled about a finding that does not come along is nobody's business here.
             tuple(
@@ -276,7 +231,7 @@ def _bring(work: Work, number: int, data: dict[str, Any], cleaner: Cleaner) -> b
         )
         for context in data["contexts"]
     ]
-    links = [(cleaner.evidence(_piece_of(link)), link) for link in data["evidence"]]
+    links = [(cleaner.evidence(piece_of(link)), _clean_link(link, cleaner)) for link in data["evidence"]]
     rule = data["rule"]
     work.bring(
         Imported(
@@ -287,19 +242,19 @@ def _bring(work: Work, number: int, data: dict[str, Any], cleaner: Cleaner) -> b
             lifecycle_state=finding["lifecycle_state"],
             retrieval_policy=draft["retrieval_policy"] or "relevant",
             scope=cleaner.scope(draft["scope"] or model.EMPTY_SCOPE),
-            tags=cleaner.texts(draft["tags"] or ()),
-            aliases=cleaner.texts(draft["aliases"] or ()),
+            tags=cleaner.texts(draft["tags"]),
+            aliases=cleaner.texts(draft["aliases"]),
             task=cleaner.text(draft["task"] or ""),
             promotion_state=finding["promotion_state"],
             muted_until=finding["muted_until"],
             created_at=finding["created_at"],
             actor=finding["actor"],
-            host=finding["host"],
+            host=cleaner.text(finding["host"]),
             decided=bool(data["decided"]),
             links=links,
             contexts=contexts,
-            context_sources=[context["sources"] for context in data["contexts"]],
-            rule=None if rule is None else {"rule": cleaner.text(rule["rule"]), "owner": str(rule["owner"])},
+            context_sources=[_clean_contents(context["sources"], cleaner) for context in data["contexts"]],
+            rule=None if rule is None else {"rule": cleaner.text(rule["rule"]), "owner": rule["owner"]},
             doc_links=[
                 {name: cleaner.text(link[name]) for name in ("target", "locator")} for link in data["doc_links"]
             ],
@@ -307,6 +262,21 @@ def _bring(work: Work, number: int, data: dict[str, Any], cleaner: Cleaner) -> b
         )
     )
     return True
+
+
+def _clean_facts(facts: dict[str, str | None], cleaner: Cleaner) -> dict[str, str | None]:
+    return {cleaner.text(name): None if value is None else cleaner.fact(name, value) for name, value in facts.items()}
+
+
+def _clean_contents(contents: dict[str, str], cleaner: Cleaner) -> dict[str, str]:
+    """Clean what stands for the content of code and sources: a digest, a commit, or the quoted piece itself."""
+    return {name: text if is_digest(text) else cleaner.text(text) for name, text in contents.items()}
+
+
+def _clean_link(link: dict[str, Any], cleaner: Cleaner) -> dict[str, Any]:
+    source = link["source"]
+    cleaned = _clean_contents({name: source[name] for name in ("observed_at", "content_hash")}, cleaner)
+    return {**link, "source": {**source, **cleaned}}
 
 
 def _clean_event(event: dict[str, Any], cleaner: Cleaner) -> dict[str, Any]:

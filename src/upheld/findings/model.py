@@ -302,6 +302,7 @@ class Evidence:
 
 LOGGED = "logged"
 REVALIDATED = "revalidated"
+REFUTED = "refuted"
 
 
 class KnownContext:
@@ -310,7 +311,7 @@ class KnownContext:
     Args:
         facts: What was known there of the facts that its scope names.
         anchor: The content of its code, by pattern; for a quoted piece, the piece itself.
-        kind: `logged` there, or `revalidated` there.
+        kind: `logged` there, `revalidated` there, or `refuted` there: the last counts for a dead end, and only for one.
         basis: What the claim is derived from and had fallen by then, as `F-<n> <state>`: settled by a revalidation.
         sources: The content of its sources at a revalidation, by evidence number; else as each was recorded.
     """
@@ -330,6 +331,12 @@ class KnownContext:
         self.kind = kind
         self.basis = basis
         self.sources = sources or {}
+
+    def counts_for(self, epistemic_state: str) -> bool:
+        """Say whether what was seen there speaks for a claim of this state."""
+        if self.kind == LOGGED:
+            return True
+        return (self.kind == REFUTED) is (epistemic_state == "refuted")
 
     def with_sources(self, sources: Mapping[int, str]) -> KnownContext:
         """Return the same context with the content of its sources."""

@@ -111,7 +111,7 @@ def describe_change(condition: Condition, labels: Labels = ENGLISH) -> str:
     key = _value(condition.key)
     if condition.wanted == NOT_KNOWN_THEN:
         return labels.unknown_then.format(key=key)
-    wanted = _wanted(condition.key, condition.wanted)
+    wanted = quote_wanted(condition.key, condition.wanted)
     if condition.found is None:
         return labels.unknown_here.format(key=key, wanted=wanted)
     return labels.differs.format(key=key, found=_value(condition.found), wanted=wanted)
@@ -137,7 +137,9 @@ def describe_scope(finding: Finding, labels: Labels = ENGLISH) -> str:
         listed = [
             f"{prefix}{_value(name)} "
             + labels.or_.join(
-                _bounded([_wanted(name, one) for one in (wanted if isinstance(wanted, tuple) else (wanted,))], labels)
+                _bounded(
+                    [quote_wanted(name, one) for one in (wanted if isinstance(wanted, tuple) else (wanted,))], labels
+                )
             )
             for name, wanted in entries.items()
         ]
@@ -210,7 +212,7 @@ def _evidence_lines(label: str, role: str, item: Item) -> list[str]:
     return [f"  {label}: {describe_evidence(links[0], item.labels)}"]
 
 
-def _wanted(name: str, text: str) -> str:
+def quote_wanted(name: str, text: str) -> str:
     """Return the wanted value of a fact; a range of versions stands as it is, unless it could read as markup."""
     # `===` takes any text, and a `<` before anything but a version opens a tag.
     plain = text.isprintable() and " " not in text and "===" not in text and len(text) <= MAX_VALUE

@@ -51,6 +51,7 @@ _SUMMARY = {
 _MAYBE = {
     "because": _list_of(_TEXT),
     "in_conflict": _FLAG,
+    "muted_until": _TEXT,
     "matched": _closed({"where": _TEXT, "snippet": _TEXT}),
 }
 _EVIDENCE = _closed(

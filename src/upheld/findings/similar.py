@@ -110,6 +110,9 @@ def find_similar(
 def describe(finding: Finding, why: Why) -> str:
     """Return the warning for one finding, a sentence or two for whoever logs."""
     claim = quote.quote_always(quote.shorten(finding.claim, _SHOWN))
+    if finding.epistemic_state == "refuted":
+        alike = "makes the same claim as" if why.same else "looks like"
+        return f"This {alike} the dead end {finding.name} (refuted): {claim}. get_finding says what refuted it."
     if why.same:
         return (
             f"{finding.name} ({finding.epistemic_state}) makes the same claim: {claim}. "

@@ -165,7 +165,7 @@ def judge_all(db: apsw.Connection, findings: list[Finding], surroundings: Surrou
         finding.id: judge_best(
             finding.scope,
             facts,
-            known.get(finding.id) or [NOWHERE],
+            [one for one in known.get(finding.id, ()) if one.counts_for(finding.epistemic_state)] or [NOWHERE],
             surroundings.code_of(finding.scope),
             standing.get(finding.id, NOTHING_ELSE),
         )

@@ -32,6 +32,8 @@ def summary(finding: Finding, judgement: Judgement, evidence: list[Evidence]) ->
         data["because"] = [describe_change(condition) for condition in judgement.deciding]
     if is_in_conflict(finding, evidence):
         data["in_conflict"] = True
+    if finding.muted_until:
+        data["muted_until"] = finding.muted_until
     return data
 
 
@@ -44,7 +46,6 @@ def whole(db: apsw.Connection, finding: Finding, judgement: Judgement, evidence:
         "task": finding.task,
         "retrieval_policy": finding.retrieval_policy,
         "promotion_state": finding.promotion_state,
-        **({"muted_until": finding.muted_until} if finding.muted_until else {}),
         "actor": finding.actor,
         "created_at": finding.created_at,
         "updated_at": finding.updated_at,

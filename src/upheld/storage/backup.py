@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -53,7 +54,7 @@ def make_backup(places: Places, now: str, *, keep: int = KEPT, progress: Progres
     source = database.open_for_reading(places.ledger, database.LEDGER, timeout_ms=database.WRITE_TIMEOUT_MS)
     if source is None:
         raise StorageError("There is no ledger to back up. Nothing was written.")
-    name = f"ledger-{now.replace(':', '').replace('.', '')}.db"
+    name = _name(now)
     beside = f"{folder}/{name}.new"
     try:
         os.close(os.open(beside, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
@@ -78,14 +79,36 @@ def list_backups(places: Places) -> list[Backup]:
         names = os.listdir(folder)
     except FileNotFoundError:
         return []
-    ours = sorted((name for name in names if name.startswith("ledger-") and name.endswith(".db")), reverse=True)
+    ours = sorted((name for name in names if _is_ours(folder, name) and name.endswith(".db")), reverse=True)
     return [Backup(name, os.path.getsize(f"{folder}/{name}")) for name in ours]
 
 
-def delete_backups(places: Places) -> None:
-    """Delete every backup."""
-    for old in list_backups(places):
-        os.unlink(f"{places.data}/{FOLDER}/{old.name}")
+def delete_backups(places: Places, *, before: str = "") -> int:
+    """Delete backups and return how many; with them goes what an interrupted one left.
+
+    A backup that is being made meanwhile fails and leaves nothing: what it copied may be what has to go.
+
+    Args:
+        places: Whose.
+        before: Only those made before this time, ISO 8601 in UTC; "" for all.
+    """
+    folder = f"{places.data}/{FOLDER}"
+    old = [one for one in list_backups(places) if not before or one.name < _name(before)]
+    for one in old:
+        os.unlink(f"{folder}/{one.name}")
+    for name in os.listdir(folder) if os.path.isdir(folder) else ():
+        if _is_ours(folder, name) and ".db.new" in name:
+            with suppress(FileNotFoundError):  # its maker took it away just now
+                os.unlink(f"{folder}/{name}")
+    return len(old)
+
+
+def _is_ours(folder: str, name: str) -> bool:
+    return name.startswith("ledger-") and os.path.isfile(f"{folder}/{name}")
+
+
+def _name(at: str) -> str:
+    return f"ledger-{at.replace(':', '').replace('.', '')}.db"
 
 
 def _copy(source: apsw.Connection, path: str, progress: Progress | None) -> None:

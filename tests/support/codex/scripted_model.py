@@ -1,8 +1,9 @@
 """A model that answers by script: the Responses API, as Codex asks for it, on a socket that it is given.
 
 A script is a list of steps under a name; the last `SCRIPT:name` in the conversation chooses it, once per turn.
-The answer to the n-th request of a turn is the script's n-th step. A request for a summary gets a fixed
-one, whatever the script. Every request is kept as a `Request`.
+The answer to the n-th request of a turn is the script's n-th step. In place of a list a policy may stand: it is
+given each request and returns the step. A request for a summary gets a fixed one, whatever the script. Every
+request is kept as a `Request`, and the step that answered it.
 """
 
 from __future__ import annotations
@@ -13,20 +14,23 @@ import itertools
 import json
 import re
 import threading
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from support.codex.request import Request, outputs_of
+from support.codex.request import Request
 from support.codex.steps import Item, Scripted, Seen, Step, say
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from support.codex.profiles import Profile
 
 SUMMARY = "SUMMARY-BY-SCRIPT: the work so far."
 _MARKER = re.compile(r"SCRIPT:([A-Za-z0-9_]+)")
 _TURNS_OF_THE_MODEL = ("function_call", "custom_tool_call")
+
+Policy = Callable[[Request], Step]
 
 
 class ScriptedModel:
@@ -39,8 +43,9 @@ class ScriptedModel:
 
     def __init__(self, listener: socket.socket, profile: Profile) -> None:
         self.profile = profile
-        self.scripts: dict[str, Sequence[Scripted]] = {}
+        self.scripts: dict[str, Sequence[Scripted] | Policy] = {}
         self.requests: list[Request] = []
+        self.steps: list[Step] = []
         self.problems: list[str] = []
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
@@ -68,24 +73,32 @@ class ScriptedModel:
         with self._lock:
             about = _metadata(body)
             kind: Literal["turn", "compaction"] = "turn" if _is_turn(about, body) else "compaction"
-            name, number, step = self._step(kind, about, body)
-            thread, turn = str(about.get("thread_id")), str(about.get("turn_id"))
-            self.requests.append(Request(kind, thread, turn, name, number, body))
+            name, number = self._place(kind, about, body)
+            request = Request(kind, str(about.get("thread_id")), str(about.get("turn_id")), name, number, body)
+            step = self._step(request)
+            self.requests.append(request)
+            self.steps.append(step)
             return self._stream(step)
 
-    def _step(self, kind: str, about: Mapping[str, Any], body: dict[str, Any]) -> tuple[str | None, int, Step]:
+    def _place(self, kind: str, about: Mapping[str, Any], body: dict[str, Any]) -> tuple[str | None, int]:
         if kind == "compaction":
-            return None, 0, say(SUMMARY, tokens=100)
+            return None, 0
         key = (str(about.get("thread_id")), str(about.get("turn_id")))
         name, number = self._progress.get(key) or (_script_named(body["input"]), 0)
         self._progress[key] = (name, number + 1)
-        script = self.scripts.get(name or "")
-        if script is None or number >= len(script):
-            self.problems.append(f"no step {number} of a script named {name}")
-            return name, number, say("(the script has no such step)")
-        scripted = script[number]
-        step = scripted if isinstance(scripted, Step) else scripted(Seen(tuple(outputs_of(body["input"]))))
-        return name, number, step
+        return name, number
+
+    def _step(self, request: Request) -> Step:
+        if request.kind == "compaction":
+            return say(SUMMARY, tokens=100)
+        script = self.scripts.get(request.script or "", ())
+        if callable(script):
+            return script(request)
+        if request.step >= len(script):
+            self.problems.append(f"no step {request.step} of a script named {request.script}")
+            return say("(the script has no such step)")
+        scripted = script[request.step]
+        return scripted if isinstance(scripted, Step) else scripted(Seen(tuple(request.outputs)))
 
     def _stream(self, step: Step) -> bytes:
         items: list[Item] = [call.item(self.profile, self._id("call")) for call in step.calls]

@@ -148,10 +148,10 @@ def answers_in(requests: Sequence[Request]) -> list[Envelope]:
     for request in requests:
         for call_id, output in request.outputs_by_call.items():
             outputs.setdefault(call_id, output)
-    return [envelope for envelope in map(_envelope, outputs.values()) if envelope is not None]
+    return [envelope for envelope in map(envelope_in, outputs.values()) if envelope is not None]
 
 
-def _envelope(output: str) -> Envelope | None:
+def envelope_in(output: str) -> Envelope | None:
     """Return the envelope in an output, which in one profile stands in the tool result that a script printed."""
     start = output.find("{")
     if start < 0:

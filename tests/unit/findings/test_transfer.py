@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import os
@@ -15,7 +16,7 @@ from upheld.errors import UpheldError
 from upheld.findings.check import check_ledger
 from upheld.findings.exporting import export_findings
 from upheld.findings.importing import BadImportError, OtherFileProjectError, import_findings
-from upheld.findings.ledger import Ledger
+from upheld.findings.ledger import Ledger, format_time
 from upheld.findings.lifecycle import PurgedError
 from upheld.findings.purging import CitedError, purge_finding
 from upheld.findings.refusals import PersonRequiredError
@@ -24,9 +25,11 @@ from upheld.storage import backup, database
 from upheld.storage.places import Places
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 MARKER = "zebrafinch"
+CLOCK = 4_000_000_000.0
 
 
 def make_ledger(top: Path) -> Ledger:
@@ -166,6 +169,76 @@ def test_a_file_that_is_not_whole_brings_nothing(here: Desk, there: Desk, spoil:
     assert there.count("findings") == 0
 
 
+def forge(exported: bytes, change: Callable[[list[Any]], object]) -> bytes:
+    """Change an export and give it the count and digest that it would have: nobody needs a key for that."""
+    lines = [json.loads(line) for line in exported.splitlines()[:-1]]
+    change(lines)
+    lines[0]["findings"] = len(lines) - 1
+    body = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+    footer = {"lines": len(lines), "digest": hashlib.blake2b(body, digest_size=32).hexdigest()}
+    return body + json.dumps(footer).encode() + b"\n"
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda lines: lines[1].update(relations=[["contradicts", "a", "b"]]), "relations"),
+        (lambda lines: lines[1].update(relations=[["related_to", lines[1]["finding"]["uid"]] * 2]), "line 2"),
+        (lambda lines: lines.append(lines[1]), "in two lines"),
+        (lambda lines: lines[0]["project"].update(remotes=7), "first line"),
+        (lambda lines: lines[0].update(version=-3), "first line"),
+        (lambda lines: lines[1]["contexts"][0].update(facts=["x"]), "line 2"),
+        (lambda lines: lines[1]["contexts"][0].update(basis=[["x", 7]]), "contexts.basis"),
+        (lambda lines: lines[1]["finding"].update(uid=""), "uid"),
+        (lambda lines: lines[1]["finding"].update(created_at="yesterday"), "created_at"),
+        (lambda lines: lines[1]["finding"].update(muted_until="whenever"), "muted_until"),
+        (lambda lines: lines[1].update(decided="no"), "decided"),
+        (lambda lines: lines[1].update(rule={"rule": "r", "owner": "nobody"}), "rule.owner"),
+        (lambda lines: lines[1].update(doc_links=[{"target": 7, "locator": ""}]), "doc_links.target"),
+        (lambda lines: lines[1].update(history=["x"]), "line 2"),
+        (lambda lines: lines[1]["history"][0].update(after=[1]), "history.after"),
+        (lambda lines: lines[1]["evidence"][0].pop("after_decision"), "line 2"),
+        (lambda lines: lines[1]["evidence"][0]["source"].update(resolution="great"), "resolution"),
+        (lambda lines: lines[1]["evidence"][0]["source"].update(actor="root"), "actor"),
+        (lambda lines: lines[1]["evidence"][0]["source"].update(content_hash=[1]), "content_hash"),
+        (lambda lines: lines[1]["evidence"].append(lines[1]["evidence"][0]), "a link twice"),
+    ],
+)
+def test_a_forged_file_is_refused_by_its_field_and_brings_nothing(
+    here: Desk, there: Desk, change: Callable[[list[Any]], object], said: str
+) -> None:
+    fill(here)
+    with pytest.raises(BadImportError, match=said):
+        bring(there, forge(export(here), change))
+    assert there.count("findings") == 0
+
+
+def test_secrets_of_a_forged_file_are_taken_out_wherever_they_stand(here: Desk, there: Desk) -> None:
+    fill(here)
+    secret = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+
+    def hide(lines: list[Any]) -> None:
+        lines[1]["contexts"][0].update(facts={"backend": secret}, anchor={"engine.py": secret})
+        lines[1]["finding"]["host"] = secret
+        lines[1]["evidence"][0]["source"]["observed_at"] = secret
+
+    came = bring(there, forge(export(here), hide))
+    assert came["warnings"]
+    there.ledger.close()
+    with open(there.ledger.places.ledger, "rb") as file:
+        assert secret.encode() not in file.read()
+
+
+def test_what_outgrew_the_limits_of_a_log_comes_in_as_well(here: Desk, there: Desk) -> None:
+    kept = here.log("password=a1b2c3 " * 60, tags=[f"one {number}" for number in range(16)])
+    other = here.log("The same", tags=[f"two {number}" for number in range(16)])
+    here.run("merge_findings", finding_id=other, into=kept, reason="the same")
+    assert len(here.get(kept)["claim"]) > 1000
+    assert bring(there, export(here))["imported"] == 2
+    assert comparable(export(there)) == comparable(export(here))
+    assert check_ledger(there.ledger).problems == ()
+
+
 def test_another_projects_export_is_refused_unless_it_is_meant(here: Desk, tmp_path: Path) -> None:
     fill(here)
     other = Desk(make_repository(tmp_path / "other"), caller=PERSON, ledger=make_ledger(tmp_path / "three"))
@@ -282,6 +355,59 @@ def test_what_others_rest_on_is_purged_only_when_that_is_said(here: Desk) -> Non
     judged = here.get(resting)
     assert judged["applicability"] == "needs_revalidation"
     assert check_ledger(here.ledger).problems == ()
+
+
+def test_a_purge_that_was_interrupted_is_finished_by_asking_again(here: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    log_marked(here)
+    here.log("Another one")
+    places = here.ledger.places
+    backup.make_backup(places, "2026-12-01T00:00:00.000Z")
+
+    def stop(_: Ledger) -> bool:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Ledger, "squeeze", stop)
+        with pytest.raises(KeyboardInterrupt):
+            purge_finding(here.findings, 1, "it named a customer")
+    assert find_marker(here)
+    for _ in range(2):
+        with pytest.raises(PurgedError):
+            purge_finding(here.findings, 1, "it named a customer")
+        assert find_marker(here) == []
+        # Deleted and made anew once: the second time there is none from before.
+        assert len(backup.list_backups(places)) == 1
+    assert check_ledger(here.ledger).problems == ()
+
+
+def test_a_purge_reaches_what_an_interrupted_backup_left(here: Desk) -> None:
+    log_marked(here)
+    made = backup.make_backup(here.ledger.places, "2026-12-01T00:00:00.000Z")
+    folder = f"{here.ledger.places.data}/backups"
+    os.rename(f"{folder}/{made.name}", f"{folder}/{made.name}.new")
+    purge_finding(here.findings, 1, "it named a customer")
+    assert find_marker(here) == []
+
+
+def test_a_purge_says_so_when_no_new_backup_can_be_made(here: Desk) -> None:
+    here.log()
+    places = here.ledger.places
+    backup.make_backup(places, "2026-12-01T00:00:00.000Z")
+    here.ledger = here.findings.ledger = Ledger(places, clock=lambda: CLOCK)
+    # Something else stands where the new one would.
+    os.mkdir(f"{places.data}/backups/ledger-{format_time(CLOCK).replace(':', '').replace('.', '')}.db")
+    done = purge_finding(here.findings, 1, "why")
+    assert done["warnings"][-1].startswith("The backups that held it were deleted, and no new one")
+
+
+def test_what_gave_way_to_it_cites_it_and_what_took_it_over_is_named(here: Desk) -> None:
+    old = here.log("The old one")
+    here.run("supersede_finding", finding_id=old, claim="The new one", reason="r")
+    with pytest.raises(CitedError, match=old):
+        purge_finding(here.findings, 2, "why")
+    kept, merged = here.log("Kept"), here.log("The same", tags=["shared"])
+    here.run("merge_findings", finding_id=merged, into=kept, reason="r")
+    assert purge_finding(here.findings, 4, "why")["warnings"][-1].startswith(f"{kept} took over")
 
 
 def test_an_agent_may_not_purge(here: Desk) -> None:

@@ -44,8 +44,11 @@ def find_by_uid(db: apsw.Connection, uid: str) -> tuple[int, int] | None:
     return None if row is None else (row[0], row[1])
 
 
-def plan_numbers(db: apsw.Connection, uids: Iterable[str]) -> None:
-    """Note, in a table of this connection alone, which numbers the findings that are not here will get, in order."""
+def plan_numbers(db: apsw.Connection, uids: Iterable[str]) -> str | None:
+    """Note, in a table of this connection alone, which numbers the findings that are not here will get, in order.
+
+    Return the first uid that comes twice, None where each comes once.
+    """
     drop_plan(db)
     db.execute("create temp table coming (uid text primary key, number integer not null) without rowid")
     number = int(db.execute("select coalesce((select seq from sqlite_sequence where name = 'findings'), 0)").get)
@@ -53,6 +56,9 @@ def plan_numbers(db: apsw.Connection, uids: Iterable[str]) -> None:
         if find_by_uid(db, uid) is None:
             number += 1
             db.execute("insert or ignore into coming values (?, ?)", (uid, number))
+            if not db.changes():
+                return uid
+    return None
 
 
 def find_planned(db: apsw.Connection, uid: str) -> int | None:
@@ -81,12 +87,21 @@ def find_evidence_by_uid(db: apsw.Connection, uid: str) -> tuple[int, int] | Non
 
 
 def find_citing(db: apsw.Connection, number: int) -> list[int]:
-    """Return the findings that rest on, contradict, duplicate or go with a finding, by number."""
+    """Return the findings that rest on, contradict, duplicate, go with or gave way to a finding, by number."""
     rows = db.execute(
         """select from_id from finding_relations where to_id = :id and kind <> 'supersedes'
-           union select to_id from finding_relations where from_id = :id and kind in ('contradicts', 'related_to')
+           union select to_id from finding_relations
+             where from_id = :id and kind in ('contradicts', 'related_to', 'supersedes')
            order by 1""",
         {"id": number},
+    )
+    return [row[0] for row in rows]
+
+
+def find_kept(db: apsw.Connection, number: int) -> list[int]:
+    """Return the findings that a finding is a duplicate of: those may hold what it said."""
+    rows = db.execute(
+        "select to_id from finding_relations where from_id = ? and kind = 'duplicate_of' order by to_id", (number,)
     )
     return [row[0] for row in rows]
 

@@ -10,6 +10,7 @@ from upheld.findings.anchoring import look_again
 from upheld.findings.cleaning import Cleaner
 from upheld.findings.drafts import look_up_links
 from upheld.findings.ledger import as_refusals
+from upheld.findings.model import REFUTED, REVALIDATED
 from upheld.findings.refusals import NotCurrentError
 
 if TYPE_CHECKING:
@@ -74,7 +75,8 @@ def revalidate_finding(
     warnings: list[str] = []
     if outcome == "held" or (outcome == "failed" and seen.epistemic_state == "refuted"):
         # What fails again on today's code is the dead end that was known, and holds here.
-        known, warnings = look_again(db, surroundings, seen, cleaner)
+        kind = REVALIDATED if outcome == "held" else REFUTED
+        known, warnings = look_again(db, surroundings, seen, cleaner, kind)
 
     def revalidate(work: Work) -> tuple[int, dict[str, Any]]:
         # What was looked at is the finding as it was read: one that changed since is looked at again.

@@ -9,6 +9,7 @@ from upheld.errors import InvalidArgumentError
 from upheld.findings.anchoring import look_again
 from upheld.findings.cleaning import Cleaner
 from upheld.findings.drafts import look_up_links
+from upheld.findings.model import REFUTED, REVALIDATED
 from upheld.findings.states import check_transition
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def _settle(
     cleaner = Cleaner(findings.place.home)
     links = look_up_links(cleaner, findings.place, evidence)
     why = cleaner.text(reason)
-    known = _look(findings, finding_id, cleaner) if links and state in ("supported", "refuted") else None
+    known = _look(findings, finding_id, cleaner, state) if links and state in ("supported", "refuted") else None
 
     def settle(work: Work) -> tuple[int, dict[str, Any]]:
         finding = work.get(finding_id, version)
@@ -112,13 +113,14 @@ def _settle(
     return findings.write(tool, settle, idempotency_key=idempotency_key, arguments=key, cleaner=cleaner)
 
 
-def _look(findings: Findings, finding_id: int, cleaner: Cleaner) -> KnownContext | None:
+def _look(findings: Findings, finding_id: int, cleaner: Cleaner, state: str) -> KnownContext | None:
     """Return today's context: whoever decides on new evidence looked at today's code, and knows the claim by it.
 
     None where that code can't be read any more; the decision stands all the same.
     """
     db, finding = findings.find(finding_id)
+    kind = REFUTED if state == "refuted" else REVALIDATED
     try:
-        return look_again(db, findings.surroundings(db, None), finding, cleaner)[0]
+        return look_again(db, findings.surroundings(db, None), finding, cleaner, kind)[0]
     except InvalidArgumentError:
         return None

@@ -1,8 +1,8 @@
 -- What makes findings whole: contexts learned by revalidation, muting, proposed rules and where they landed,
 -- settings, and full text over everything a finding says.
 
--- How a claim came to be known to hold there: it was logged there, or revalidated there.
-alter table finding_contexts add column kind text not null default 'logged' check (kind in ('logged', 'revalidated'));
+-- What is known of the claim there: it was logged there, held there when somebody looked again, or was refuted there.
+alter table finding_contexts add column kind text not null default 'logged' check (kind in ('logged', 'revalidated', 'refuted'));
 -- JSON list of "F-<n> <state>": what a claim is derived from and what had fallen by then. A revalidation settles that.
 alter table finding_contexts add column basis text not null default '[]';
 -- JSON: {evidence number: content hash} of the sources as they were at a revalidation.
