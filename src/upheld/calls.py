@@ -163,21 +163,21 @@ class Calls:
         *,
         finding_id: FindingId,
         facts: Mapping[str, str] | None = None,
-        all: bool | None = None,
+        whole: bool | None = None,
     ) -> Answer:
         """Return one finding: evidence, conditions here, relations, events.
 
         Args:
             finding_id: The finding, like F-12.
             facts: Facts of your own, like backend.
-            all: Cut no list.
+            whole: Cut no list.
         """
         return self.run(
             "get_finding",
             {
                 "finding_id": finding_id,
                 "facts": facts,
-                "all": all,
+                "whole": whole,
             },
         )
 

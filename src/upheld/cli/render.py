@@ -193,7 +193,7 @@ def print_finding(data: Mapping[str, Any]) -> None:
         click.echo(f"  {event['at']}  {event['kind']} by {actor}{': ' + changes if changes else ''} ({reason})")
     if "left_out" in data:
         counts = ", ".join(f"{name} {count:,}" for name, count in data["left_out"].items())
-        click.echo(f"  Older entries are left out ({counts}): upheld get {data['finding_id']} --all")
+        click.echo(f"  Older entries are left out ({counts}): upheld get {data['finding_id']} --whole")
 
 
 def _scope_parts(scope: Mapping[str, Any]) -> list[str]:

@@ -153,7 +153,7 @@ OPERATIONS = (
         "get_finding",
         "get",
         "Return one finding: evidence, conditions here, relations, events.",
-        (_FINDING, _FACTS, Argument("all", "flag", "cut no list")),
+        (_FINDING, _FACTS, Argument("whole", "flag", "cut no list")),
         do=get.get_finding,
         writes=False,
         subject="finding_id",

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from support.desk import Desk
 
 
-def test_long_lists_keep_what_is_newest_and_count_the_rest_unless_all_is_asked_for(desk: Desk) -> None:
+def test_long_lists_keep_what_is_newest_and_count_the_rest_unless_the_whole_is_asked_for(desk: Desk) -> None:
     one = desk.log(evidence=[{**FOR, "excerpt": "0 " + "x" * 400}])
     for number in range(1, 60):
         desk.run("add_evidence", finding_id=one, evidence={**FOR, "excerpt": f"{number} " + "x" * 400})
     short = desk.get(one)
-    whole = desk.run("get_finding", finding_id=one, all=True).data
+    whole = desk.run("get_finding", finding_id=one, whole=True).data
     assert len(render(succeed(short)).encode()) < 26_000
     assert len(whole["evidence"]) == 60
     assert "left_out" not in whole
@@ -30,4 +30,4 @@ def test_long_lists_keep_what_is_newest_and_count_the_rest_unless_all_is_asked_f
 
 def test_a_finding_that_is_short_is_whole_without_asking(desk: Desk) -> None:
     one = desk.log(evidence=[FOR])
-    assert desk.get(one) == desk.run("get_finding", finding_id=one, all=True).data
+    assert desk.get(one) == desk.run("get_finding", finding_id=one, whole=True).data

@@ -28,7 +28,7 @@ def get_finding(
     *,
     finding_id: int,
     facts: Mapping[str, str] | None = None,
-    all: bool | None = None,  # noqa: A002 - the argument's name on every face
+    whole: bool | None = None,
 ) -> Answer:
     """Return one finding whole: states, scope, applicability here, evidence, relations and events.
 
@@ -36,7 +36,7 @@ def get_finding(
         findings: Whose.
         finding_id: Which.
         facts: Facts declared for this call.
-        all: Everything, however long. Otherwise lists that are longer than `MAX_BYTES` keep what is newest, and
+        whole: Everything, however long. Otherwise lists that are longer than `MAX_BYTES` keep what is newest, and
             `left_out` counts the rest.
 
     Raises:
@@ -48,7 +48,7 @@ def get_finding(
     judgement = judge_all(db, [finding], surroundings)[finding.id]
     evidence = reading.find_evidence(db, [finding.id]).get(finding.id, [])
     data = views.whole(db, finding, judgement, evidence)
-    if not all:
+    if not whole:
         _shorten(data)
     return Answer(data, tuple(surroundings.problems))
 
