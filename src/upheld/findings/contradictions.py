@@ -1,7 +1,7 @@
 """The other side of a contradiction: found, judged here, and put beside the first, so that neither is shown alone.
 
 One that can't hold here contradicts nothing here. A refuted finding is a dead end already: it neither contradicts nor
-suffers contradiction.
+suffers contradiction. A duplicate is never brought along: the canonical finding speaks for it.
 """
 
 from __future__ import annotations
@@ -38,10 +38,13 @@ def find_opposed(
     pairs = reading.find_contradictions(db, [one.id for one in findings if one.epistemic_state != "refuted"])
     if not pairs:
         return {}
+    canonicals = reading.find_canonicals(db, {other for others in pairs.values() for other in others})
+    pairs = {number: [canonicals.get(other, other) for other in others] for number, others in pairs.items()}
     missing = sorted({other for others in pairs.values() for other in others} - judgements.keys())
     brought = [
         one
         for one in reading.find_findings(db, findings[0].project_id, missing)
+        if one.lifecycle_state == "current" and one.epistemic_state != "refuted"
         if one.retrieval_policy != "never" and not one.is_muted(now)
     ]
     judgements.update(judge_all(db, brought, surroundings))
@@ -49,7 +52,7 @@ def find_opposed(
     opposed: dict[int, list[Finding]] = {}
     for number, others in pairs.items():
         for other in others:
-            if number in here and other in here:
+            if number != other and number in here and other in here:
                 _add(opposed, number, here[other])
                 _add(opposed, other, here[number])
     return opposed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from upheld.errors import InvalidArgumentError
 from upheld.findings.cleaning import Cleaner
 from upheld.findings.lifecycle import check_lifecycle, check_restorable
 from upheld.findings.model import FOREVER
@@ -49,7 +50,7 @@ def mute_finding(
     """Hand a finding to no model until a time, or until it is unmuted; it stays in queries.
 
     Raises:
-        InvalidArgumentError: The time is none, or is past.
+        InvalidArgumentError: The time is none, or is past; or it is to be unmuted and is not muted.
     """
     cleaner = Cleaner(findings.place.home)
     why = cleaner.text(reason)
@@ -57,6 +58,8 @@ def mute_finding(
 
     def mute(work: Work) -> tuple[int, dict[str, Any]]:
         finding = work.get(finding_id)
+        if off and not finding.is_muted(work.now):
+            raise InvalidArgumentError("finding_id", f"is {finding.name}, which is not muted", "Leave it as it is.")
         work.change(finding, "unmuted" if off else "muted", why, {"muted_until": wanted})
         return finding.id, {"finding_id": finding.name, **work.state_of(finding.id), "muted_until": wanted}
 
