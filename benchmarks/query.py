@@ -4,7 +4,7 @@ Words are drawn by how many findings hold them: `rare` (a handful), `median` and
 three words a query. Ours is `search`, from the text to a page of loaded findings: exact names, all words, any word,
 pieces inside words. Bare is one `MATCH ... LIMIT` over the same index for as many rows, each loaded whole: what the
 least that answers the question costs. It takes any of the words in no order, which is the least that full text can do:
-`order by rank` takes up to a hundred times as long for common words, and would be a limit that anything meets.
+`order by rank` takes about three hundred times as long for common words, and would be a limit that anything meets.
 `.operation` is all of `query_findings` for mixed words, judging included; it has no limit.
 """
 
